@@ -1,0 +1,77 @@
+#include "broker/admission.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "common/wire/codec.h"
+
+namespace skerry::broker {
+namespace {
+
+constexpr std::size_t kCodeHashBytes = 32;
+
+JobError Invalid(std::string message, std::string limit = {}) {
+  return MakeError(Code::kValidation, std::move(message), std::move(limit));
+}
+
+std::optional<JobError> CheckFields(const JobSpec& spec, const std::vector<Payload>& payloads) {
+  if (spec.id.empty()) return Invalid("id must be 1 to 256 bytes");
+  if (spec.tenant.empty()) return Invalid("tenant must be 1 to 256 bytes");
+  if (spec.priority < kMinPriority || spec.priority > kMaxPriority) {
+    return Invalid("priority must be -100 to 100, got " + std::to_string(spec.priority));
+  }
+  if (spec.deadline_ms > kMaxDeadlineMs) {
+    return Invalid("deadlineMs must be at most " + std::to_string(kMaxDeadlineMs) + ", got " +
+                   std::to_string(spec.deadline_ms));
+  }
+  if (!spec.code_hash.empty() && spec.code_hash.size() != kCodeHashBytes) {
+    return Invalid("codeHash must be 32 bytes, got " + std::to_string(spec.code_hash.size()));
+  }
+  if (payloads.size() != 2) {
+    return Invalid("submit must have 2 payload frames (code, input), got " + std::to_string(payloads.size()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<JobError> Admit(JobSpec& spec, const std::vector<Payload>& payloads, const Ceilings& ceilings) {
+  if (auto refused = CheckFields(spec, payloads)) return refused;
+  const auto resolved = ResolveLimits(spec.limits, ceilings);
+  if (const auto* refusal = std::get_if<LimitRefusal>(&resolved))
+    return Invalid(refusal->message, refusal->field);
+  const Limits& limits = std::get<Limits>(resolved);
+
+  const std::uint64_t max_code = limits.Get(LimitId::kMaxCodeBytes);
+  if (payloads[0].size() > max_code) {
+    return Invalid("code is " + std::to_string(payloads[0].size()) + " bytes, over maxCodeBytes " +
+                       std::to_string(max_code),
+                   "maxCodeBytes");
+  }
+  if (payloads[1].size() > kMaxInputBytes) {
+    return Invalid("input is " + std::to_string(payloads[1].size()) + " bytes, at most " +
+                   std::to_string(kMaxInputBytes) + " allowed");
+  }
+  spec.limits.clear();
+  for (const LimitSpec& limit : kLimitSpecs) {
+    const std::uint64_t value = limits.Get(limit.id);
+    if (value != kUnlimited) spec.limits.emplace_back(std::string(limit.name), value);
+  }
+  spec.memory_mb = limits.memory_mb();
+  return std::nullopt;
+}
+
+std::uint64_t Fingerprint(const JobSpec& spec, const std::vector<Payload>& payloads) {
+  const std::hash<std::string_view> hash;
+  std::uint64_t sum = hash(wire::Encode(wire::Submit{spec}));
+  for (const Payload& payload : payloads) {
+    // Order matters and equal frames must not cancel out: multiply before mixing (the constant is 2^64 /
+    // phi).
+    sum = sum * 0x9e3779b97f4a7c15ull + hash(payload.bytes());
+  }
+  return sum;
+}
+
+}  // namespace skerry::broker

@@ -1,0 +1,29 @@
+// Whether a SUBMIT may be queued at all: ids, ranges, payloads, limits against the operator's ceilings.
+//
+// Errors: a refusal is the job's outcome (VALIDATION with its field), not an Error of ours. Threads: pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "broker/payload.h"
+#include "common/job.h"
+#include "common/limits.h"
+#include "common/outcome.h"
+
+namespace skerry::broker {
+
+inline constexpr std::int32_t kMinPriority = -100;
+inline constexpr std::int32_t kMaxPriority = 100;
+/// The longest queue deadline, a week: larger numbers would overflow the clock.
+inline constexpr std::uint64_t kMaxDeadlineMs = 7ull * 24 * 3600 * 1000;
+
+/// Nothing when admitted: `spec.limits` then names every limit that is set and `spec.memory_mb` is theirs.
+std::optional<JobError> Admit(JobSpec& spec, const std::vector<Payload>& payloads, const Ceilings& ceilings);
+
+/// Tells two jobs of one id apart: a hash of the header and the payload bytes as they came. Not proof against
+/// an adversary: a client could only fool itself.
+std::uint64_t Fingerprint(const JobSpec& spec, const std::vector<Payload>& payloads);
+
+}  // namespace skerry::broker

@@ -1,0 +1,68 @@
+// The broker without sockets: events in with the time they happened, sends out in order.
+//
+//   core.OnMessage(peer, std::move(header), std::move(payloads), now);
+//   for (Send& send : core.TakeSends()) ...
+//
+// It says HELLO and PING with its peers, tells the living from the dead, and hands everything about jobs to
+// JobLedger. Deterministic: the same events at the same times give the same sends.
+//
+// Threads: one. Ownership: owns every session, worker and job. Errors: a peer that breaks the protocol is
+// refused.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "broker/config.h"
+#include "broker/counters.h"
+#include "broker/job_ledger.h"
+#include "broker/outbox.h"
+#include "broker/session_registry.h"
+#include "broker/worker_registry.h"
+
+namespace skerry::broker {
+
+class BrokerCore {
+ public:
+  /// `config` must be valid (BrokerConfig::Validate).
+  BrokerCore(const BrokerConfig& config, TimePoint now);
+
+  void OnMessage(const Peer& from, wire::Header header, std::vector<Payload> payloads, TimePoint now);
+  /// A header that does not decode; `why` goes back to the peer.
+  void OnMalformed(const Peer& from, const std::string& why, TimePoint now);
+  /// `send` was not taken: the peer is gone, or reads too slowly to be kept waiting for.
+  void OnUndeliverable(Send send, TimePoint now);
+  /// To be called at NextWake(), or earlier.
+  void OnTick(TimePoint now);
+  TimePoint NextWake() const;
+
+  std::vector<Send> TakeSends() { return outbox_.Take(); }
+
+  const BrokerCounters& counters() const { return counters_; }
+  std::uint64_t queued() const { return ledger_.queue().size(); }
+  std::uint64_t queued_bytes() const { return ledger_.queue().bytes(); }
+  std::uint64_t running() const { return workers_.leases(); }
+  std::size_t workers() const { return workers_.size(); }
+  std::size_t sessions() const { return sessions_.size(); }
+
+ private:
+  void OnHello(const Peer& from, const wire::Hello& hello, TimePoint now);
+  void WelcomeClient(const Peer& from, const wire::Hello& hello, wire::Welcome welcome, TimePoint now);
+  void WelcomeWorker(const Peer& from, const wire::Hello& hello, wire::Welcome welcome, TimePoint now);
+  void FromClient(Session& session, wire::Header& header, std::vector<Payload>& payloads, TimePoint now);
+  void FromWorker(Worker& worker, wire::Header& header, std::vector<Payload>& payloads, TimePoint now);
+  void Refuse(const Peer& peer, std::string reason);
+  void PutAway(Session& session, TimePoint now);
+  void DropSilentPeers(TimePoint now);
+  void PingAll();
+
+  const BrokerConfig config_;
+  Outbox outbox_;
+  BrokerCounters counters_;
+  SessionRegistry sessions_;
+  WorkerRegistry workers_;
+  JobLedger ledger_;
+  TimePoint next_beat_;
+};
+
+}  // namespace skerry::broker

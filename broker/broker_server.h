@@ -1,0 +1,52 @@
+// The broker's sockets: moves messages between two ROUTERs and the core, and keeps its clock.
+//
+//   auto server = BrokerServer::Start(options);
+//   (*server)->Run(stop_fd);     // until stop_fd is readable
+//
+// Threads: Start and Run on one thread; ZeroMQ's I/O thread and the metrics' HTTP threads are its own.
+// Errors: Start says which endpoint could not be bound and why.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+#include <zmq.hpp>
+
+#include "broker/broker_core.h"
+#include "broker/config.h"
+#include "broker/metrics.h"
+#include "broker/router.h"
+#include "common/result.h"
+
+namespace skerry::broker {
+
+struct ServerOptions {
+  std::vector<std::string> client_endpoints;
+  std::vector<std::string> worker_endpoints;
+  std::string metrics;  ///< HOST:PORT on loopback; empty: no HTTP at all
+  BrokerConfig config;
+};
+
+class BrokerServer {
+ public:
+  static Result<std::unique_ptr<BrokerServer>> Start(const ServerOptions& options);
+
+  /// Serves until `stop_fd` is readable.
+  void Run(int stop_fd);
+
+ private:
+  explicit BrokerServer(const ServerOptions& options);
+
+  void Drain(Router& router);
+  void Feed(Received received);
+  void Flush();
+  void ShowMetrics();
+
+  zmq::context_t context_;
+  Router clients_;
+  Router workers_;
+  BrokerCore core_;
+  std::unique_ptr<Metrics> metrics_;
+};
+
+}  // namespace skerry::broker

@@ -1,0 +1,287 @@
+// The shell over real sockets: framing, hostile peers, endpoints, undeliverable messages, metrics.
+#include "broker/broker_server.h"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "common/fd.h"
+#include "common/wire/codec.h"
+
+namespace skerry::broker {
+namespace {
+
+constexpr int kPatienceMs = 5'000;
+
+/// A peer that speaks raw frames.
+class RawPeer {
+ public:
+  RawPeer(zmq::context_t& context, const std::string& endpoint) : socket_(context, zmq::socket_type::dealer) {
+    socket_.set(zmq::sockopt::linger, 0);
+    socket_.set(zmq::sockopt::rcvtimeo, kPatienceMs);
+    socket_.connect(endpoint);
+  }
+
+  void Put(const std::vector<std::string>& frames) {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      zmq::message_t frame(frames[i]);
+      socket_.send(frame, i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
+    }
+  }
+  void Put(const wire::Header& header, std::vector<std::string> payloads = {}) {
+    payloads.insert(payloads.begin(), wire::Encode(header));
+    Put(payloads);
+  }
+
+  /// The next message of that kind; others are passed over. Its payloads are in `payloads`.
+  template <class Message>
+  std::optional<Message> Await() {
+    const TimePoint until = SteadyClock::now() + Millis(kPatienceMs);
+    while (SteadyClock::now() < until) {
+      zmq::message_t frame;
+      if (!socket_.recv(frame)) return std::nullopt;
+      auto header = wire::Decode({frame.data<char>(), frame.size()});
+      payloads.clear();
+      while (frame.more()) {
+        (void)socket_.recv(frame);
+        payloads.push_back(frame.to_string());
+      }
+      if (!header) {
+        ADD_FAILURE() << header.error().message;
+        return std::nullopt;
+      }
+      if (auto* message = std::get_if<Message>(&*header)) return std::move(*message);
+    }
+    return std::nullopt;
+  }
+
+  std::vector<std::string> payloads;
+  zmq::socket_t& socket() { return socket_; }
+
+ private:
+  zmq::socket_t socket_;
+};
+
+class Server : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "skerry-server-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    clients_ = "ipc://" + folder_ + "/c";
+    workers_ = "ipc://" + folder_ + "/w";
+    ServerOptions options;
+    options.client_endpoints = {clients_};
+    options.worker_endpoints = {workers_};
+    options.config.heartbeat = Millis(100);
+    options.config.peer_timeout = Millis(60'000);
+    auto server = BrokerServer::Start(options);
+    ASSERT_TRUE(server) << server.error().message;
+    server_ = std::move(*server);
+    thread_ = std::thread([this] { server_->Run(stop_.get()); });
+  }
+  void TearDown() override {
+    const std::uint64_t one = 1;
+    ASSERT_EQ(write(stop_.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
+    thread_.join();
+    server_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  static wire::Hello ClientHello(const std::string& session) {
+    wire::Hello hello;
+    hello.session = SessionId(session);
+    return hello;
+  }
+  static wire::Hello WorkerHello() {
+    wire::Hello hello;
+    hello.session = SessionId("w");
+    hello.role = wire::Role::kWorker;
+    hello.slots = 4;
+    hello.memory_mb = 4096;
+    return hello;
+  }
+  static wire::Submit Job(const std::string& id) {
+    wire::Submit submit;
+    submit.job.id = JobId(id);
+    return submit;
+  }
+
+  std::string folder_, clients_, workers_;
+  const Fd stop_{eventfd(0, EFD_CLOEXEC)};
+  std::unique_ptr<BrokerServer> server_;
+  std::thread thread_;
+  zmq::context_t context_;
+};
+
+TEST_F(Server, CarriesAJobWithItsPayloadsThereAndBackOverSockets) {
+  RawPeer client(context_, clients_);
+  RawPeer worker(context_, workers_);
+  worker.Put(WorkerHello());
+  ASSERT_TRUE(worker.Await<wire::Welcome>());
+  client.Put(ClientHello("s"));
+  ASSERT_TRUE(client.Await<wire::Welcome>());
+  const std::string code(100'000, 'c');
+  client.Put(Job("a"), {code, ""});
+  const auto dispatch = worker.Await<wire::Dispatch>();
+  ASSERT_TRUE(dispatch);
+  EXPECT_EQ(worker.payloads, (std::vector<std::string>{code, ""}));
+  wire::Event event;
+  event.lease = dispatch->lease;
+  worker.Put(event, {"hello"});
+  ASSERT_TRUE(client.Await<wire::Event>());
+  EXPECT_EQ(client.payloads, (std::vector<std::string>{"hello"}));
+  wire::Final final;
+  final.lease = dispatch->lease;
+  final.ok = true;
+  const std::string value(3'000'000, '7');
+  worker.Put(final, {value});
+  const auto got = client.Await<wire::Final>();
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->id.str(), "a");
+  EXPECT_EQ(client.payloads, (std::vector<std::string>{value}));
+}
+
+TEST_F(Server, BrokenMessagesAreRefusedAndTheBrokerGoesOn) {
+  RawPeer hostile(context_, clients_);
+  hostile.Put({"not a map"});
+  EXPECT_TRUE(hostile.Await<wire::Refuse>());
+  hostile.Put({""});
+  EXPECT_TRUE(hostile.Await<wire::Refuse>());
+  hostile.Put({wire::Encode(wire::Ping{}), "1", "2", "3"});
+  EXPECT_TRUE(hostile.Await<wire::Refuse>());
+  hostile.Put({std::string(wire::kMaxHeaderBytes + 1, '\x80')});
+  EXPECT_TRUE(hostile.Await<wire::Refuse>());
+  RawPeer good(context_, clients_);
+  good.Put(ClientHello("s"));
+  EXPECT_TRUE(good.Await<wire::Welcome>());
+}
+
+TEST_F(Server, AWorkerOnTheClientsEndpointIsRefused) {
+  RawPeer lost(context_, clients_);
+  lost.Put(WorkerHello());
+  EXPECT_TRUE(lost.Await<wire::Refuse>());
+}
+
+TEST_F(Server, ClientsThatVanishDoNotStopTheOthers) {
+  RawPeer worker(context_, workers_);
+  worker.Put(WorkerHello());
+  ASSERT_TRUE(worker.Await<wire::Welcome>());
+  LeaseId lease;
+  {
+    RawPeer vanishing(context_, clients_);
+    vanishing.Put(ClientHello("gone"));
+    ASSERT_TRUE(vanishing.Await<wire::Welcome>());
+    vanishing.Put(Job("a"), {"x", ""});
+    lease = worker.Await<wire::Dispatch>()->lease;
+  }
+  // Its events have nobody to go to: the ROUTER says so, and the session keeps them.
+  wire::Event event;
+  event.lease = lease;
+  for (int i = 0; i < 20; ++i) {
+    worker.Put(event, {"event " + std::to_string(i)});
+    std::this_thread::sleep_for(Millis(5));
+  }
+  RawPeer back(context_, clients_);
+  back.Put(ClientHello("gone"));
+  const auto welcome = back.Await<wire::Welcome>();
+  ASSERT_TRUE(welcome);
+  EXPECT_TRUE(welcome->resumed);
+  ASSERT_TRUE(back.Await<wire::Event>());
+  wire::Final final;
+  final.lease = lease;
+  final.ok = true;
+  worker.Put(final, {"1"});
+  ASSERT_TRUE(back.Await<wire::Final>());
+}
+
+TEST_F(Server, AClientThatDoesNotReadLosesNothingAndHoldsNobodyUp) {
+  RawPeer worker(context_, workers_);
+  worker.Put(WorkerHello());
+  ASSERT_TRUE(worker.Await<wire::Welcome>());
+  RawPeer slow(context_, clients_);
+  slow.Put(ClientHello("slow"));
+  ASSERT_TRUE(slow.Await<wire::Welcome>());
+  slow.Put(Job("a"), {"x", ""});
+  const LeaseId lease = worker.Await<wire::Dispatch>()->lease;
+  // Far more than both HWMs and the kernel's buffers hold, each naming its place.
+  constexpr int kEvents = 20'000;
+  wire::Event event;
+  event.lease = lease;
+  for (int i = 0; i < kEvents; ++i) worker.Put(event, {std::to_string(i) + std::string(1'000, '.')});
+  RawPeer other(context_, clients_);
+  other.Put(ClientHello("other"));
+  ASSERT_TRUE(other.Await<wire::Welcome>()) << "the slow client held up another";
+
+  int next = 0;
+  int rounds = 0;  // a backlog longer than the HWM takes several
+  slow.socket().set(zmq::sockopt::rcvtimeo, 300);
+  while (next < kEvents) {
+    if (slow.Await<wire::Event>()) {
+      ASSERT_EQ(std::atoi(slow.payloads.at(0).c_str()), next);
+      ++next;
+      continue;
+    }
+    // What was queued is read. The PING of a client put away is answered with BYE, and its HELLO brings the
+    // rest.
+    ASSERT_LT(++rounds, 20) << "only " << next << " events came";
+    slow.Put(wire::Ping{});
+    ASSERT_TRUE(slow.Await<wire::Bye>());
+    slow.Put(ClientHello("slow"));
+    ASSERT_TRUE(slow.Await<wire::Welcome>());
+  }
+  EXPECT_GT(rounds, 0) << "the client was never put away: this test shows nothing";
+}
+
+TEST(ServerStart, RefusesEndpointsThatOtherMachinesReach) {
+  for (const char* endpoint :
+       {"tcp://0.0.0.0:7001", "tcp://192.168.1.2:7001", "tcp://*:7001", "tcp://127.evil.com:7001",
+        "tcp://127.0.0.1.evil.com:1", "inproc://x", "7001", "tcp://127.0.0.1", "ipc://"}) {
+    ServerOptions options;
+    options.client_endpoints = {endpoint};
+    const auto server = BrokerServer::Start(options);
+    ASSERT_FALSE(server) << endpoint;
+    EXPECT_EQ(server.error().kind, ErrorKind::kInvalid) << endpoint;
+    EXPECT_NE(server.error().message.find(endpoint), std::string::npos);
+  }
+}
+
+TEST(ServerStart, SaysWhichEndpointIsTaken) {
+  ServerOptions options;
+  options.client_endpoints = {"tcp://127.0.0.1:17701"};
+  const auto first = BrokerServer::Start(options);
+  ASSERT_TRUE(first) << first.error().message;
+  const auto second = BrokerServer::Start(options);
+  ASSERT_FALSE(second);
+  EXPECT_NE(second.error().message.find("17701"), std::string::npos);
+}
+
+TEST(MetricsText, ShowsCountersAndGaugesAndNeverCountsTwice) {
+  auto metrics = Metrics::Serve("127.0.0.1:17702");
+  ASSERT_TRUE(metrics) << metrics.error().message;
+  BrokerCounters counters;
+  counters.submitted = 5;
+  counters.finished_error[static_cast<std::size_t>(Code::kTimeout)] = 2;
+  counters.limit_trips[static_cast<std::size_t>(LimitId::kTimeoutMs)] = 2;
+  (*metrics)->Show(counters, {.queued = 3});
+  (*metrics)->Show(counters, {.queued = 4});
+  const std::string text = (*metrics)->Text();
+  for (const char* line :
+       {"skerry_jobs_submitted_total 5\n", "skerry_jobs_finished_total{code=\"TIMEOUT\"} 2\n",
+        "skerry_limit_trips_total{limit=\"timeoutMs\"} 2\n",
+        "skerry_limit_trips_total{limit=\"memoryMb\"} 0\n", "skerry_queued_jobs 4\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+}
+
+TEST(MetricsText, IsServedOnLoopbackOnly) {
+  EXPECT_FALSE(Metrics::Serve("0.0.0.0:17703"));
+  EXPECT_FALSE(Metrics::Serve("17703"));
+}
+
+}  // namespace
+}  // namespace skerry::broker

@@ -1,0 +1,54 @@
+// What an operator may set on a broker, each with its default, range and trade-off.
+//
+// Threads: plain data, fixed before the core starts.
+#pragma once
+
+#include <cstdint>
+
+#include "common/limits.h"
+#include "common/result.h"
+#include "common/units.h"
+
+namespace skerry::broker {
+
+struct BrokerConfig {
+  /// Jobs waiting for a worker, 1 and up. Past it a SUBMIT is OVERLOADED. More hides a lack of workers for
+  /// longer.
+  std::uint64_t max_queued = 100'000;
+  /// Their code and input together. The broker's memory is bounded by this plus what runs.
+  Bytes max_queued_bytes = Bytes::MiB(1024);
+  /// Unfinished jobs a client is told it may have; twice as many are borne before SUBMITs are refused.
+  std::uint64_t client_credit = 1024;
+  /// Clients and workers connected at once, each; past it HELLO is refused.
+  std::uint64_t max_peers = 4096;
+  /// A PING goes to every peer this often. Range: 10 ms to 60 s.
+  Millis heartbeat{1'000};
+  /// A peer not heard of for this long is gone. At least three heartbeats; shorter finds dead workers sooner,
+  /// and calls a machine dead that merely swapped.
+  Millis peer_timeout{10'000};
+  /// How long jobs and unacknowledged finals outlive a client's connection.
+  Millis session_ttl{30'000};
+  /// A worker that still answers PINGs but has not ended a job this long after its wall clock limit has lost
+  /// it.
+  Millis lease_grace{30'000};
+  /// What OVERLOADED tells a client to wait.
+  Millis retry_after{250};
+  /// Re-dispatches of a `retry: "always"` job whose workers keep dying: a job that kills machines must end
+  /// some day.
+  std::uint32_t max_redispatches = 5;
+  /// Finals kept per client until it acknowledges them; past either bound the oldest is forgotten, and a
+  /// client that asks for it again has it run again.
+  std::uint64_t max_unacked_finals = 4096;
+  Bytes max_unacked_bytes = Bytes::MiB(256);
+  /// Events and host calls kept for a client that is away; past it events are dropped and counted.
+  Bytes max_backlog_bytes = Bytes::MiB(64);
+  Ceilings ceilings;
+  /// Lease numbers start here. The shell sets a random start, so that a worker that outlived an earlier
+  /// broker cannot hold a number that this one gives out.
+  std::uint64_t first_lease = 1;
+
+  /// Every fault at once, each with its field.
+  Status Validate() const;
+};
+
+}  // namespace skerry::broker

@@ -1,0 +1,51 @@
+// A job inside the broker: what was asked, where it stands, and, once it has ended, its final.
+//
+// Ownership: a Session owns its jobs; the queue and the workers' lease tables point to them. Threads: the
+// core's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "broker/job_state.h"
+#include "broker/payload.h"
+#include "common/job.h"
+#include "common/units.h"
+#include "common/wire/messages.h"
+
+namespace skerry::broker {
+
+struct Session;
+struct Worker;
+
+struct Job {
+  Session* session = nullptr;
+  JobSpec spec;                   ///< its limits resolved: every limit that is set, by name
+  std::uint64_t fingerprint = 0;  ///< of header, code and input: the same id with another one is another job
+  std::vector<Payload> payloads;  ///< code, input; dropped at the end
+  JobState state = JobState::kQueued;
+
+  // While queued.
+  std::int64_t order = 0;  ///< place in the queue
+  TimePoint queued_since;
+  std::optional<TimePoint> deadline;
+  double queue_ms = 0;  ///< of the times before, when it was queued more than once
+
+  // While running.
+  Worker* worker = nullptr;
+  LeaseId lease;
+  TimePoint lease_deadline;
+  std::uint32_t attempt = 1;         ///< of the present run; a worker that runs it again itself says so
+  std::uint32_t redispatches = 0;    ///< after a lost worker
+  std::uint32_t bounces = 0;         ///< dispatches a worker had no room for after all
+  bool call_relayed = false;         ///< it has asked its client for something: a second run would ask twice
+  std::uint64_t dropped_events = 0;  ///< dropped here, for a client that was away
+
+  // Once ended.
+  std::uint64_t final_number = 0;  ///< order among its session's finals
+  wire::Final final;
+  Payload final_payload;
+};
+
+}  // namespace skerry::broker

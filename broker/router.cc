@@ -1,0 +1,106 @@
+#include "broker/router.h"
+
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "common/endpoint.h"
+#include "common/wire/codec.h"
+
+namespace skerry::broker {
+namespace {
+
+// Per peer and direction. Outgoing past it: the peer is not reading and is put away. Incoming past it: ZeroMQ
+// stops reading from that peer, which is the back-pressure we want.
+constexpr int kSendHwm = 4096;
+constexpr int kReceiveHwm = 1000;
+// The largest frame: maxResultBytes' hard maximum.
+constexpr std::int64_t kMaxFrameBytes = 256ll << 20;
+constexpr int kHandshakeMs = 5'000;
+constexpr int kBacklog = 256;
+// Lets finals that are on their way leave when the broker stops.
+constexpr int kLingerMs = 100;
+constexpr std::size_t kCopyBelow = 256;
+
+zmq::message_t ToMessage(const Payload& payload) {
+  if (payload.size() < kCopyBelow) return zmq::message_t(payload.bytes().data(), payload.size());
+  // ZeroMQ frees the message from its I/O thread; the holder keeps the bytes until then.
+  auto* holder = new std::shared_ptr<const void>(payload.owner());
+  return zmq::message_t(
+      const_cast<char*>(payload.bytes().data()), payload.size(),
+      [](void*, void* hint) { delete static_cast<std::shared_ptr<const void>*>(hint); }, holder);
+}
+
+}  // namespace
+
+Router::Router(zmq::context_t& context, Side side) : side_(side), socket_(context, zmq::socket_type::router) {
+  socket_.set(zmq::sockopt::router_mandatory, true);
+  socket_.set(zmq::sockopt::sndhwm, kSendHwm);
+  socket_.set(zmq::sockopt::rcvhwm, kReceiveHwm);
+  socket_.set(zmq::sockopt::maxmsgsize, kMaxFrameBytes);
+  socket_.set(zmq::sockopt::handshake_ivl, kHandshakeMs);
+  socket_.set(zmq::sockopt::backlog, kBacklog);
+  socket_.set(zmq::sockopt::linger, kLingerMs);
+  socket_.set(zmq::sockopt::ipv6, true);
+}
+
+Status Router::Bind(const std::string& endpoint) {
+  if (auto allowed = CheckEndpoint(endpoint); !allowed) return allowed;
+  std::string address = endpoint;
+  // ZeroMQ binds to numeric addresses only.
+  constexpr std::string_view kLocalhost = "tcp://localhost:";
+  if (endpoint.starts_with(kLocalhost)) address = "tcp://127.0.0.1:" + endpoint.substr(kLocalhost.size());
+  try {
+    socket_.bind(address);
+  } catch (const zmq::error_t& e) {
+    return Fail(ErrorKind::kUnavailable, "cannot listen on " + endpoint + ": " + e.what());
+  }
+  return {};
+}
+
+std::optional<Received> Router::Get() {
+  zmq::message_t routing;
+  if (!socket_.recv(routing, zmq::recv_flags::dontwait)) return std::nullopt;
+  Received received;
+  received.from = {side_, routing.to_string()};
+  if (!routing.more()) {
+    received.well_formed = false;
+    return received;
+  }
+  // A multipart message arrives whole: these never wait.
+  (void)socket_.recv(received.header);
+  for (bool more = received.header.more(); more;) {
+    auto frame = std::make_shared<zmq::message_t>();
+    (void)socket_.recv(*frame);
+    more = frame->more();
+    if (received.payloads.size() == wire::kMaxPayloads) {
+      received.well_formed = false;
+      continue;
+    }
+    const std::string_view bytes(frame->data<char>(), frame->size());
+    received.payloads.emplace_back(std::move(frame), bytes);
+  }
+  return received;
+}
+
+PutResult Router::Put(const Send& send) {
+  const std::string header = wire::Encode(send.header);
+  try {
+    zmq::message_t routing(send.peer.routing);
+    if (!socket_.send(routing, zmq::send_flags::sndmore | zmq::send_flags::dontwait))
+      return PutResult::kUndelivered;
+    zmq::message_t head(header);
+    const auto flags = [](bool more) { return more ? zmq::send_flags::sndmore : zmq::send_flags::none; };
+    (void)socket_.send(head, flags(!send.payloads.empty()));
+    for (std::size_t i = 0; i < send.payloads.size(); ++i) {
+      zmq::message_t frame = ToMessage(send.payloads[i]);
+      (void)socket_.send(frame, flags(i + 1 < send.payloads.size()));
+    }
+    return PutResult::kSent;
+  } catch (const zmq::error_t& e) {
+    if (e.num() == EHOSTUNREACH) return PutResult::kUndelivered;
+    throw;
+  }
+}
+
+}  // namespace skerry::broker

@@ -1,0 +1,82 @@
+#include "broker/worker_registry.h"
+
+namespace skerry::broker {
+
+Worker& WorkerRegistry::Connect(const SessionId& session, const Peer& link, TimePoint now) {
+  std::unique_ptr<Worker>& worker = workers_[session];
+  if (worker == nullptr) {
+    worker = std::make_unique<Worker>();
+    worker->session = session;
+  } else {
+    links_.erase(worker->link);
+  }
+  worker->link = link;
+  worker->last_heard = now;
+  links_[link] = worker.get();
+  return *worker;
+}
+
+Worker* WorkerRegistry::Find(const Peer& link) {
+  const auto found = links_.find(link);
+  return found == links_.end() ? nullptr : found->second;
+}
+
+void WorkerRegistry::Erase(Worker& worker) {
+  links_.erase(worker.link);
+  // A copy: erasing by a reference into the erased record would read freed memory.
+  const SessionId session = worker.session;
+  workers_.erase(session);
+}
+
+Worker* WorkerRegistry::PickFor(std::uint64_t memory_mb) {
+  Worker* best = nullptr;
+  for (auto& [session, worker] : workers_) {
+    if (!worker->HasRoomFor(memory_mb)) continue;
+    // Least loaded: used/slots compared without division.
+    if (best == nullptr || worker->used_slots() * best->slots < best->used_slots() * worker->slots)
+      best = worker.get();
+  }
+  return best;
+}
+
+bool WorkerRegistry::CouldEverTake(std::uint64_t memory_mb) const {
+  for (const auto& [session, worker] : workers_) {
+    if (!worker->draining && memory_mb <= worker->full_memory_mb) return true;
+  }
+  return false;
+}
+
+bool WorkerRegistry::AnyAccepting() const {
+  for (const auto& [session, worker] : workers_) {
+    if (!worker->draining) return true;
+  }
+  return false;
+}
+
+void WorkerRegistry::Take(Worker& worker, Job& job) {
+  job.worker = &worker;
+  worker.leases[job.lease] = &job;
+  worker.used_memory_mb += job.spec.memory_mb;
+}
+
+void WorkerRegistry::Release(Job& job) {
+  if (job.worker == nullptr) return;
+  if (job.worker->leases.erase(job.lease) > 0) job.worker->used_memory_mb -= job.spec.memory_mb;
+  job.worker = nullptr;
+  job.lease = LeaseId();
+}
+
+std::vector<Worker*> WorkerRegistry::All() {
+  std::vector<Worker*> all;
+  all.reserve(workers_.size());
+  for (auto& [session, worker] : workers_) all.push_back(worker.get());
+  return all;
+}
+
+std::uint64_t WorkerRegistry::leases() const {
+  std::uint64_t sum = 0;
+  for (const auto& [session, worker] : workers_) sum += worker->leases.size();
+  return sum;
+}
+
+}  // namespace skerry::broker

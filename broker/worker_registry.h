@@ -1,0 +1,65 @@
+// The workers that are connected, what each may run at once, and which leases it holds.
+//
+// Slots and memory are credit: what is in use never passes what the worker said, at the moment of dispatch. A
+// worker that lowers its credit below what it runs simply gets nothing until enough has ended.
+//
+// Ownership: owns Worker records; jobs point to them while they run. Threads: the core's.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "broker/job.h"
+#include "broker/outbox.h"
+#include "common/ids.h"
+#include "common/units.h"
+
+namespace skerry::broker {
+
+struct Worker {
+  SessionId session;
+  Peer link;
+  TimePoint last_heard;
+  std::uint64_t slots = 0;  ///< credit now
+  std::uint64_t memory_mb = 0;
+  std::uint64_t full_memory_mb = 0;  ///< the most it ever offered: whether a job could ever run there
+  std::uint64_t used_memory_mb = 0;
+  bool draining = false;
+  std::unordered_map<LeaseId, Job*> leases;
+
+  std::uint64_t used_slots() const { return leases.size(); }
+  bool HasRoomFor(std::uint64_t job_memory_mb) const {
+    return !draining && used_slots() < slots && used_memory_mb + job_memory_mb <= memory_mb;
+  }
+};
+
+class WorkerRegistry {
+ public:
+  /// A new record, or the one of that session bound to its new link with its leases kept.
+  Worker& Connect(const SessionId& session, const Peer& link, TimePoint now);
+  Worker* Find(const Peer& link);
+  void Erase(Worker& worker);
+
+  /// The least loaded worker with a free slot and the memory, or null.
+  Worker* PickFor(std::uint64_t memory_mb);
+  /// Whether some worker that takes jobs at all could run this one when idle.
+  bool CouldEverTake(std::uint64_t memory_mb) const;
+  /// Whether any worker is connected and not draining.
+  bool AnyAccepting() const;
+
+  void Take(Worker& worker, Job& job);
+  void Release(Job& job);
+
+  /// Pointers stay valid until the worker is erased.
+  std::vector<Worker*> All();
+  std::size_t size() const { return workers_.size(); }
+  std::uint64_t leases() const;
+
+ private:
+  std::unordered_map<SessionId, std::unique_ptr<Worker>> workers_;
+  std::unordered_map<Peer, Worker*> links_;
+};
+
+}  // namespace skerry::broker

@@ -1,0 +1,126 @@
+#include "clients/cli/child_process.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "common/fd.h"
+
+namespace skerry::cli {
+namespace {
+
+constexpr Millis kReapInterval{5};
+
+/// In the child: everything that must hold before the program runs. Only async-signal-safe calls.
+[[noreturn]] void Become(const char* program, char* const* arguments, pid_t parent, int report) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(127);  // we were orphaned before the line above
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);
+  const int null = open("/dev/null", O_RDONLY);
+  if (null >= 0) dup2(null, STDIN_FILENO);
+  dup2(STDERR_FILENO, STDOUT_FILENO);  // our stdout is for results only
+  execv(program, arguments);
+  const int error_number = errno;
+  (void)!write(report, &error_number, sizeof error_number);
+  _exit(127);
+}
+
+}  // namespace
+
+Result<ChildProcess> ChildProcess::Start(const std::string& program,
+                                         const std::vector<std::string>& arguments) {
+  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return FailErrno("pipe");
+  Fd report_read(ends[0]);
+  Fd report_write(ends[1]);
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) return FailErrno("fork");
+  if (pid == 0) Become(program.c_str(), argv.data(), parent, report_write.get());
+  report_write.Reset();
+  // Closed by a successful exec; else it brings errno.
+  int error_number = 0;
+  if (read(report_read.get(), &error_number, sizeof error_number) == sizeof error_number) {
+    waitpid(pid, nullptr, 0);
+    return Fail(ErrorKind::kUnavailable, "cannot run " + program + ": " + std::strerror(error_number));
+  }
+  return ChildProcess(program, pid);
+}
+
+ChildProcess::ChildProcess(ChildProcess&& other) noexcept
+    : program_(std::move(other.program_)),
+      pid_(std::exchange(other.pid_, -1)),
+      ended_(std::move(other.ended_)),
+      terminated_(other.terminated_) {}
+
+ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
+  if (this != &other) {
+    Stop(Millis(0));
+    program_ = std::move(other.program_);
+    pid_ = std::exchange(other.pid_, -1);
+    ended_ = std::move(other.ended_);
+    terminated_ = other.terminated_;
+  }
+  return *this;
+}
+
+std::optional<std::string> ChildProcess::Ended() {
+  if (pid_ < 0) return ended_;
+  int status = 0;
+  if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
+  pid_ = -1;
+  ended_ = WIFSIGNALED(status) ? "was killed by signal " + std::to_string(WTERMSIG(status))
+                               : "exited with status " + std::to_string(WEXITSTATUS(status));
+  return ended_;
+}
+
+void ChildProcess::Terminate() {
+  if (pid_ < 0 || terminated_) return;
+  terminated_ = true;
+  kill(pid_, SIGTERM);
+}
+
+bool ChildProcess::EndsWithin(Millis time) {
+  for (const TimePoint until = SteadyClock::now() + time; !Ended();) {
+    if (SteadyClock::now() >= until) return false;
+    std::this_thread::sleep_for(kReapInterval);
+  }
+  return true;
+}
+
+void ChildProcess::Stop(Millis grace) {
+  if (pid_ < 0 || Ended()) return;
+  if (grace > Millis(0)) {
+    Terminate();
+    if (EndsWithin(grace / 2)) return;
+    kill(pid_, SIGTERM);
+    if (EndsWithin(grace / 2)) return;
+  }
+  kill(pid_, SIGKILL);
+  EndsWithin(Millis(60'000));  // only a process stuck in the kernel is not reaped at once
+}
+
+Result<std::string> OwnFolder() {
+  char path[PATH_MAX];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+  if (size <= 0) return FailErrno("cannot read /proc/self/exe");
+  const std::string_view whole(path, static_cast<std::size_t>(size));
+  return std::string(whole.substr(0, whole.rfind('/')));
+}
+
+}  // namespace skerry::cli

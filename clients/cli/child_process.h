@@ -1,0 +1,52 @@
+// A program of ours started beside us, which never outlives us.
+//
+// The child is in a process group of its own (Ctrl-C at the terminal is ours to handle) and gets SIGKILL from
+// the kernel when the thread that started it ends, so Start must be called on the main thread.
+//
+// Ownership: the destructor stops and reaps it. Threads: one. Errors: Start says what could not be run.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "common/units.h"
+
+namespace skerry::cli {
+
+class ChildProcess {
+ public:
+  /// `arguments` without the program itself.
+  static Result<ChildProcess> Start(const std::string& program, const std::vector<std::string>& arguments);
+  ~ChildProcess() { Stop(Millis(0)); }
+  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess& operator=(ChildProcess&& other) noexcept;
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  /// How it ended ("exited with status 1", "was killed by signal 9"), or nothing while it runs.
+  std::optional<std::string> Ended();
+  /// The first SIGTERM, without waiting for what it does.
+  void Terminate();
+  /// SIGTERM unless it had it, then SIGTERM again after half the grace (a worker's word for "now"), then
+  /// SIGKILL; reaps it.
+  void Stop(Millis grace);
+  const std::string& program() const { return program_; }
+
+ private:
+  ChildProcess(std::string program, pid_t pid) : program_(std::move(program)), pid_(pid) {}
+  bool EndsWithin(Millis time);
+
+  std::string program_;
+  pid_t pid_ = -1;
+  std::optional<std::string> ended_;
+  bool terminated_ = false;
+};
+
+/// The folder that this executable is in.
+Result<std::string> OwnFolder();
+
+}  // namespace skerry::cli

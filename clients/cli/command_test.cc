@@ -1,0 +1,268 @@
+// `skerry run` as a process, with a private broker and a fake worker: exit codes, signals, pipes, what is
+// left behind.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "clients/cpp/testing/processes.h"
+#include "common/fd.h"
+#include "common/units.h"
+
+namespace skerry::cli {
+namespace {
+
+using nlohmann::json;
+
+/// `skerry` with its streams in files.
+class Command : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directory(folder_ / "tmp"); }
+
+  std::string Jobs(const std::string& text) {
+    std::ofstream(folder_ / "jobs") << text;
+    return folder_ / "jobs";
+  }
+  std::string out() const { return folder_ / "out"; }
+
+  pid_t Start(std::vector<std::string> arguments, const std::string& input = "/dev/null") {
+    arguments.insert(arguments.begin(), SKERRY_BIN_DIR "/skerry");
+    const pid_t pid = fork();
+    if (pid != 0) return pid;
+    // Private folders of this test only.
+    setenv("TMPDIR", (folder_ / "tmp").c_str(), 1);
+    dup2(open(input.c_str(), O_RDWR), STDIN_FILENO);
+    dup2(open((folder_ / "stdout").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDOUT_FILENO);
+    dup2(open((folder_ / "stderr").c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDERR_FILENO);
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    execv(argv[0], argv.data());
+    _exit(126);
+  }
+  int Wait(pid_t pid) {
+    int status = 0;
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+  int Run(const std::vector<std::string>& arguments, const std::string& input = "/dev/null") {
+    return Wait(Start(arguments, input));
+  }
+  /// `skerry run` with the fake worker.
+  std::vector<std::string> RunArguments(const std::string& jobs, std::vector<std::string> more = {}) {
+    std::vector<std::string> arguments = {
+        "run", jobs, "-o", out(), "--worker-program", SKERRY_BIN_DIR "/skerry-fake-worker"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  std::string Text(const std::string& name) {
+    std::ostringstream text;
+    text << std::ifstream(folder_ / name).rdbuf();
+    return text.str();
+  }
+  /// Every result line by id; a line that is not JSON or an id that comes twice fails the test.
+  std::map<std::string, json> Results(const std::string& name = "out") {
+    std::map<std::string, json> results;
+    std::istringstream lines(Text(name));
+    for (std::string line; std::getline(lines, line);) {
+      const json result = json::parse(line, nullptr, false);
+      EXPECT_FALSE(result.is_discarded()) << line;
+      if (result.is_discarded()) continue;
+      EXPECT_TRUE(results.emplace(result["id"], result).second) << "twice: " << line;
+    }
+    return results;
+  }
+  std::size_t LinesSoFar() {
+    const std::string text = Text("out");
+    return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+  }
+  template <class Condition>
+  bool Eventually(Condition condition) {
+    for (const TimePoint until = SteadyClock::now() + Millis(10'000); SteadyClock::now() < until;) {
+      if (condition()) return true;
+      std::this_thread::sleep_for(Millis(10));
+    }
+    return false;
+  }
+  /// Processes that were told of this test's private folders.
+  int ProcessesLeft() {
+    int found = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      std::ifstream file(entry.path() / "cmdline", std::ios::binary);
+      std::ostringstream text;
+      text << file.rdbuf();
+      if (text.str().find("ipc://" + (folder_ / "tmp")) != std::string::npos) ++found;
+    }
+    return found;
+  }
+  bool FolderLeft() { return !std::filesystem::is_empty(folder_ / "tmp"); }
+
+  testing::TestFolder folder_;
+};
+
+std::string ManyJobs(int count, const std::string& code) {
+  std::string text;
+  for (int i = 0; i < count; ++i)
+    text += R"({"id":"j)" + std::to_string(i) + R"(","code":")" + code + "\"}\n";
+  return text;
+}
+
+TEST_F(Command, RunsAFileAndLeavesNothingBehind) {
+  EXPECT_EQ(Run(RunArguments(Jobs(ManyJobs(100, "log hi;echo")))), 0);
+  EXPECT_EQ(Results().size(), 100u);
+  EXPECT_EQ(ProcessesLeft(), 0);
+  EXPECT_FALSE(FolderLeft());
+  EXPECT_NE(Text("stderr").find("100 jobs in "), std::string::npos);
+  EXPECT_EQ(Text("stderr").find('\r'), std::string::npos) << "a progress bar into a file";
+  EXPECT_TRUE(Text("stdout").empty());
+}
+
+TEST_F(Command, FailedJobsAreExitOneAndQuietIsQuiet) {
+  EXPECT_EQ(Run(RunArguments(Jobs("{\"code\":\"error RUNTIME no\"}\n"), {"--quiet"})), 1);
+  EXPECT_TRUE(Text("stderr").empty()) << Text("stderr");
+}
+
+TEST_F(Command, AFileOfFaultsKeepsRunningAndEveryLineHasItsResult) {
+  EXPECT_EQ(Run(RunArguments(Jobs("{\"id\":\"a\",\"code\":\"echo\"}\nnonsense\n{\"id\":\"b\"}\n"
+                                  "{\"id\":\"x\",\"code\":\"echo\",\"limits\":{\"memoryMb\":2000}}\n"
+                                  "{\"id\":\"z\",\"code\":\"echo\",\"input\":7}\n"))),
+            1);
+  auto results = Results();
+  ASSERT_EQ(results.size(), 5u);
+  EXPECT_EQ(results["2"]["error"]["message"], "line 2: not valid JSON");
+  EXPECT_EQ(results["b"]["error"]["message"], "line 3: code is missing");
+  EXPECT_EQ(results["x"]["error"]["limit"], "memoryMb");
+  EXPECT_TRUE(results["x"]["error"]["message"].get<std::string>().starts_with("line 4: "));
+  EXPECT_EQ(results["z"]["value"], 7);
+}
+
+TEST_F(Command, UsageFaultsAreExitTwo) {
+  const std::string jobs = Jobs("{\"code\":\"echo\"}\n");
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {},
+           {"run"},
+           {"run", jobs, "--bogus"},
+           {"run", folder_ / "missing"},
+           {"run", jobs, "--workers", "0"},
+           {"run", jobs, "--resume"},
+           {"run", jobs, "--data", folder_ / "missing"},
+           {"run", jobs, "--broker", "tcp://10.0.0.1:1"},
+           {"exec", folder_ / "missing"},
+           {"exec", jobs, "--input", "{bad"},
+       }) {
+    EXPECT_EQ(Run(arguments), 2) << (arguments.empty() ? "" : arguments.back());
+    EXPECT_FALSE(Text("stderr").empty());
+  }
+  EXPECT_EQ(Run({"--help"}), 0);
+  EXPECT_EQ(ProcessesLeft(), 0);
+}
+
+TEST_F(Command, NoBrokerIsExit69AndTheOldResultsAreStillThere) {
+  std::ofstream(out()) << "old\n";
+  EXPECT_EQ(
+      Run({"run", Jobs("{\"code\":\"echo\"}\n"), "-o", out(), "--broker", "ipc://" + (folder_ / "nobody")}),
+      69);
+  EXPECT_EQ(Text("out"), "old\n");
+}
+
+TEST_F(Command, AWorkerThatDiesIsExit69WithItsStory) {
+  EXPECT_EQ(Run(RunArguments(Jobs("{\"code\":\"die\"}\n"))), 69);
+  EXPECT_NE(Text("stderr").find("skerry-fake-worker was killed by signal 9"), std::string::npos)
+      << Text("stderr");
+  EXPECT_EQ(ProcessesLeft(), 0);
+  EXPECT_FALSE(FolderLeft());
+}
+
+TEST_F(Command, AWorkerThatCannotStartIsExit69) {
+  EXPECT_EQ(Run({"run", Jobs("{\"code\":\"echo\"}\n"), "--worker-program", "/bin/false"}), 69);
+  EXPECT_NE(Text("stderr").find("/bin/false exited with status 1"), std::string::npos) << Text("stderr");
+  EXPECT_EQ(Run({"run", Jobs("{\"code\":\"echo\"}\n"), "--worker-program", folder_ / "none"}), 69);
+  EXPECT_FALSE(FolderLeft());
+}
+
+TEST_F(Command, AnInterruptKeepsWholeLinesAndResumeFinishesTheRest) {
+  const std::string jobs = Jobs(ManyJobs(400, "sleep 10;echo"));
+  const pid_t pid = Start(RunArguments(jobs));
+  ASSERT_TRUE(Eventually([&] { return LinesSoFar() >= 20; }));
+  kill(pid, SIGINT);
+  EXPECT_EQ(Wait(pid), 130);
+  const auto first = Results();
+  EXPECT_GE(first.size(), 20u);
+  EXPECT_LT(first.size(), 400u);
+  for (const auto& [id, result] : first) EXPECT_EQ(result["outcome"], "ok") << id;
+  EXPECT_EQ(ProcessesLeft(), 0);
+  EXPECT_FALSE(FolderLeft());
+
+  std::ofstream(out(), std::ios::app) << R"({"id":"j399","outc)";  // as if killed while writing
+  EXPECT_EQ(Run(RunArguments(jobs, {"--resume"})), 0);
+  EXPECT_EQ(Results().size(), 400u);
+  EXPECT_EQ(Run(RunArguments(jobs, {"--resume"})), 0);  // nothing left to do
+  EXPECT_EQ(Results().size(), 400u);
+}
+
+TEST_F(Command, KillingItLeavesNoProcess) {
+  const pid_t pid = Start(RunArguments(Jobs(ManyJobs(10, "log on;hang"))));
+  ASSERT_TRUE(Eventually([&] { return ProcessesLeft() >= 2; }));
+  kill(pid, SIGKILL);
+  EXPECT_EQ(Wait(pid), -SIGKILL);
+  EXPECT_TRUE(Eventually([&] { return ProcessesLeft() == 0; }));
+}
+
+TEST_F(Command, JobsFromAPipeAreAnsweredBeforeThePipeEnds) {
+  const std::string pipe = folder_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const Fd writer(open(pipe.c_str(), O_RDWR | O_CLOEXEC));
+  const pid_t pid = Start(RunArguments("-"), pipe);
+  const std::string line = "{\"id\":\"a\",\"code\":\"echo\",\"input\":1}\n";
+  ASSERT_EQ(write(writer.get(), line.data(), line.size()), static_cast<ssize_t>(line.size()));
+  EXPECT_TRUE(Eventually([&] { return LinesSoFar() == 1; }));
+  kill(pid, SIGINT);
+  EXPECT_EQ(Wait(pid), 130);
+}
+
+TEST_F(Command, ResultsGoToStdoutWithoutOutputAndFixturesAnswerHostCalls) {
+  std::ofstream(folder_ / "fixtures")
+      << R"({"add":{"$value":42,"$delayMs":20},"bad":{"$error":"no such user"}})";
+  EXPECT_EQ(Run({"run",
+                 Jobs("{\"id\":\"a\",\"code\":\"call add\"}\n{\"id\":\"b\",\"code\":\"call bad\"}\n"
+                      "{\"id\":\"x\",\"code\":\"call other\"}\n"),
+                 "--data", folder_ / "fixtures", "--worker-program", SKERRY_BIN_DIR "/skerry-fake-worker"}),
+            1);
+  auto results = Results("stdout");
+  EXPECT_EQ(results["a"]["value"], 42);
+  EXPECT_EQ(results["b"]["error"]["message"], "no such user");
+  EXPECT_EQ(results["x"]["error"]["message"], "no fixture for method 'other'");
+}
+
+TEST_F(Command, AFullDiskIsSaidAndEndsTheRun) {
+  EXPECT_EQ(Run({"run", Jobs(ManyJobs(10, "echo")), "-o", "/dev/full", "--worker-program",
+                 SKERRY_BIN_DIR "/skerry-fake-worker"}),
+            74);
+  EXPECT_NE(Text("stderr").find("No space left"), std::string::npos);
+  EXPECT_EQ(ProcessesLeft(), 0);
+}
+
+TEST_F(Command, ExecPrintsTheValueOnStdoutAndTheRestOnStderr) {
+  std::ofstream(folder_ / "tool.js") << "log hello \033[2J;status {\"p\":1};echo";
+  EXPECT_EQ(Run({"exec", folder_ / "tool.js", "--input", "{\"x\": 1}", "--worker-program",
+                 SKERRY_BIN_DIR "/skerry-fake-worker"}),
+            0);
+  EXPECT_EQ(Text("stdout"), "{\"x\": 1}\n");
+  EXPECT_EQ(Text("stderr"), "hello ?[2J\nstatus: {\"p\":1}\n");
+  std::ofstream(folder_ / "tool.js") << "error RUNTIME it broke";
+  EXPECT_EQ(Run({"exec", folder_ / "tool.js", "--worker-program", SKERRY_BIN_DIR "/skerry-fake-worker"}), 1);
+  EXPECT_EQ(Text("stderr"), "Error: it broke\n");
+  EXPECT_TRUE(Text("stdout").empty());
+}
+
+}  // namespace
+}  // namespace skerry::cli

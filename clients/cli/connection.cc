@@ -1,0 +1,40 @@
+#include "clients/cli/connection.h"
+
+#include <utility>
+
+#include "clients/cli/fixtures.h"
+
+namespace skerry::cli {
+
+Result<Connection> Connection::Open(const ConnectOptions& options) {
+  Fixtures fixtures;
+  if (!options.data.empty()) {
+    auto loaded = Fixtures::Load(options.data);
+    if (!loaded) return Fail(loaded.error());
+    fixtures = std::move(*loaded);
+  }
+  Connection connection;
+  ClientOptions client;
+  client.broker = options.broker;
+  client.tenant = TenantId(options.tenant);
+  client.software = "skerry/0.1.0";
+  client.on_call = [fixtures = std::move(fixtures)](const JobId&, std::string_view method, std::string_view) {
+    return fixtures.Answer(method);
+  };
+  if (options.broker.empty()) {
+    auto pool = PrivatePool::Start(options.pool);
+    if (!pool) return Fail(pool.error());
+    connection.pool_ = std::move(*pool);
+    client.broker = connection.pool_->endpoint();
+  }
+  auto connected = Client::Connect(std::move(client));
+  if (!connected) {
+    // The pool's own story says more than "nobody answered".
+    if (auto failure = connection.Failure()) return Fail(*failure);
+    return Fail(connected.error());
+  }
+  connection.client_ = std::move(*connected);
+  return connection;
+}
+
+}  // namespace skerry::cli

@@ -1,0 +1,38 @@
+// A client and, without --broker, the private pool it talks to.
+//
+// Ownership: the client goes first (its BYE must find a broker), then the pool. Threads: the main thread.
+// Errors: Open says why no broker could be reached.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "clients/cli/private_pool.h"
+#include "clients/cpp/client.h"
+
+namespace skerry::cli {
+
+struct ConnectOptions {
+  std::string broker;  ///< empty: a private pool
+  PoolOptions pool;
+  std::string data;  ///< fixtures file; empty: none
+  std::string tenant = "default";
+  std::string user;
+};
+
+class Connection {
+ public:
+  static Result<Connection> Open(const ConnectOptions& options);
+
+  Client& client() { return *client_; }
+  /// A private process that died.
+  std::optional<Error> Failure() { return pool_ ? pool_->Failure() : std::nullopt; }
+
+ private:
+  Connection() = default;
+  std::unique_ptr<PrivatePool> pool_;
+  std::unique_ptr<Client> client_;  // destroyed first
+};
+
+}  // namespace skerry::cli

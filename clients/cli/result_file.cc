@@ -1,0 +1,147 @@
+#include "clients/cli/result_file.h"
+
+#include <fcntl.h>
+#include <simdjson.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "clients/cli/line_reader.h"
+
+namespace skerry::cli {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+constexpr Millis kForever{-1};
+
+enum class Kept : std::uint8_t { kOk, kError, kRunAgain, kUnreadable };
+
+struct KeptLine {
+  Kept kept = Kept::kUnreadable;
+  std::string id;
+};
+
+KeptLine ReadLine(ondemand::parser& parser, std::string_view line) {
+  const simdjson::padded_string padded(line);
+  ondemand::document document;
+  KeptLine read;
+  std::string_view id;
+  std::string_view outcome;
+  if (parser.iterate(padded).get(document) != simdjson::SUCCESS ||
+      document["id"].get_string().get(id) != simdjson::SUCCESS) {
+    return read;
+  }
+  read.id = id;
+  if (document["outcome"].get_string().get(outcome) != simdjson::SUCCESS) return read;
+  if (outcome == "ok") {
+    read.kept = Kept::kOk;
+    return read;
+  }
+  std::string_view fault;
+  if (document["error"]["fault"].get_string().get(fault) != simdjson::SUCCESS) return read;
+  read.kept = fault == "infrastructure" ? Kept::kRunAgain : Kept::kError;
+  return read;
+}
+
+Status WriteAll(int fd, const std::string& path, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = write(fd, bytes.data(), bytes.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return FailErrno("cannot write to " + path);
+    bytes.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return {};
+}
+
+/// Cuts a last line that has no end: the run before this one died while writing it.
+Status CutTruncatedLine(int fd, const std::string& path) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0) return FailErrno("cannot read " + path);
+  off_t end = info.st_size;
+  char block[4096];
+  while (end > 0) {
+    const off_t begin = end > static_cast<off_t>(sizeof block) ? end - static_cast<off_t>(sizeof block) : 0;
+    const ssize_t got = pread(fd, block, static_cast<std::size_t>(end - begin), begin);
+    if (got != end - begin) return FailErrno("cannot read " + path);
+    const std::size_t newline = std::string_view(block, static_cast<std::size_t>(got)).rfind('\n');
+    if (newline != std::string_view::npos) {
+      end = begin + static_cast<off_t>(newline) + 1;
+      break;
+    }
+    end = begin;
+  }
+  if (end != info.st_size && ftruncate(fd, end) != 0)
+    return FailErrno("cannot cut the truncated line of " + path);
+  return {};
+}
+
+}  // namespace
+
+Result<ResultFile> ResultFile::Open(const std::string& path, Existing existing) {
+  if (path == "-") {
+    if (existing == Existing::kKeep) return Fail(ErrorKind::kInvalid, "--resume needs --output FILE");
+    return ResultFile("stdout", Fd(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)));
+  }
+  const int truncate = existing == Existing::kReplace ? O_TRUNC : 0;
+  Fd fd(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | truncate, 0666));
+  if (!fd.valid()) return FailErrno("cannot write to " + path);
+  ResultFile file(path, std::move(fd));
+  if (existing == Existing::kReplace) return file;
+  if (auto cut = CutTruncatedLine(file.fd_.get(), path); !cut) return Fail(cut.error());
+  if (auto read = file.ReadKept(); !read) return Fail(read.error());
+  if (file.run_again_ > 0) {
+    if (auto taken = file.TakeOutFaults(); !taken) return Fail(taken.error());
+  }
+  return file;
+}
+
+Status ResultFile::ReadKept() {
+  auto reader = LineReader::Open(path_);
+  if (!reader) return Fail(reader.error());
+  ondemand::parser parser;
+  std::string_view line;
+  while (reader->Next(kForever, line) == LineReader::Got::kLine) {
+    const KeptLine kept = ReadLine(parser, line);
+    if (kept.kept == Kept::kUnreadable) {
+      return Fail(ErrorKind::kInvalid,
+                  path_ + " line " + std::to_string(reader->number()) +
+                      " is not a result; --resume would append to a file that is not its own");
+    }
+    if (kept.kept == Kept::kRunAgain) {
+      ++run_again_;
+      continue;
+    }
+    done_.Insert(kept.id);
+    ++(kept.kept == Kept::kOk ? kept_ok_ : kept_errors_);
+  }
+  if (!reader->broken().empty()) return Fail(ErrorKind::kInternal, path_ + ": " + reader->broken());
+  return {};
+}
+
+Status ResultFile::TakeOutFaults() {
+  const std::string beside = path_ + ".resume.tmp";
+  Fd out(open(beside.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666));
+  if (!out.valid()) return FailErrno("cannot write to " + beside);
+  auto reader = LineReader::Open(path_);
+  if (!reader) return Fail(reader.error());
+  ondemand::parser parser;
+  std::string_view line;
+  while (reader->Next(kForever, line) == LineReader::Got::kLine) {
+    if (ReadLine(parser, line).kept == Kept::kRunAgain) continue;
+    if (auto wrote = WriteAll(out.get(), beside, std::string(line) + "\n"); !wrote) return wrote;
+  }
+  if (fsync(out.get()) != 0) return FailErrno("cannot write to " + beside);
+  if (rename(beside.c_str(), path_.c_str()) != 0) return FailErrno("cannot replace " + path_);
+  fd_ = std::move(out);
+  return {};
+}
+
+Status ResultFile::Write(std::string_view line) {
+  return WriteAll(fd_.get(), path_, line);
+}
+
+}  // namespace skerry::cli

@@ -1,0 +1,50 @@
+// Where results go: appended as jobs finish, one write per line, so that whatever happens the file ends in
+// whole lines or in one that is cut.
+//
+// Resume: Open with Existing::kKeep first reads what is there. A last line without its end is cut off. Lines
+// of infrastructure faults are taken out (their jobs run again; the file is rewritten beside itself and
+// renamed over), so that every id keeps one final. All other ids are done.
+//
+// Threads: one. Errors: Open and Write name the file; after a failed Write nothing more is written.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "clients/cli/id_set.h"
+#include "common/fd.h"
+#include "common/result.h"
+
+namespace skerry::cli {
+
+enum class Existing : std::uint8_t { kReplace, kKeep };
+
+class ResultFile {
+ public:
+  /// "-" is stdout, which cannot be kept.
+  static Result<ResultFile> Open(const std::string& path, Existing existing);
+
+  /// `line` ends in a newline.
+  Status Write(std::string_view line);
+
+  /// Ids that have a final in the kept file.
+  const IdSet& done() const { return done_; }
+  std::uint64_t kept_ok() const { return kept_ok_; }
+  std::uint64_t kept_errors() const { return kept_errors_; }
+  std::uint64_t run_again() const { return run_again_; }
+
+ private:
+  ResultFile(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  Status ReadKept();
+  Status TakeOutFaults();
+
+  std::string path_;
+  Fd fd_;
+  IdSet done_;
+  std::uint64_t kept_ok_ = 0;
+  std::uint64_t kept_errors_ = 0;
+  std::uint64_t run_again_ = 0;
+};
+
+}  // namespace skerry::cli

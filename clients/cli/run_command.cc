@@ -1,0 +1,54 @@
+#include "clients/cli/run_command.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "clients/cli/exit_codes.h"
+#include "clients/cli/interrupt.h"
+#include "clients/cli/job_run.h"
+
+namespace skerry::cli {
+namespace {
+
+int Complain(const std::string& message, int code) {
+  std::fprintf(stderr, "skerry: %s\n", message.c_str());
+  return code;
+}
+
+void Summarise(const JobRun& run, const ResultFile& results, double seconds) {
+  std::fprintf(stderr, "skerry: %s\n", run.tally().Summary(seconds).c_str());
+  const std::uint64_t kept = results.kept_ok() + results.kept_errors();
+  if (kept + results.run_again() == 0) return;
+  std::fprintf(stderr, "skerry: resumed: %s results kept (%s ok), %s jobs skipped, %s run again\n",
+               Grouped(kept).c_str(), Grouped(results.kept_ok()).c_str(), Grouped(run.skipped()).c_str(),
+               Grouped(results.run_again()).c_str());
+}
+
+}  // namespace
+
+int RunCommand(const RunOptions& options) {
+  if (options.resume && options.output == "-") return Complain("--resume needs --output FILE", kExitUsage);
+  auto reader = LineReader::Open(options.jobs);
+  if (!reader) return Complain(reader.error().message, kExitUsage);
+  CatchInterrupts();
+  auto connection = Connection::Open(options.connect);
+  if (!connection) {
+    if (Interrupts() > 0) return kExitInterrupted;
+    return Complain(connection.error().message,
+                    connection.error().kind == ErrorKind::kInvalid ? kExitUsage : kExitUnavailable);
+  }
+  // Only now: a run that cannot begin must not cost the results of the one before.
+  auto results = ResultFile::Open(options.output, options.resume ? Existing::kKeep : Existing::kReplace);
+  if (!results) return Complain(results.error().message, kExitUsage);
+  const TimePoint start = SteadyClock::now();
+  Progress progress(options.quiet ? Progress::Show::kNever : Progress::Show::kOnTerminal, start);
+  const JobDefaults defaults{TenantId(options.connect.tenant), UserId(options.connect.user)};
+  JobRun run(*connection, *reader, *results, defaults, progress);
+  const int code = run.Execute();
+  progress.Clear();
+  if (!run.failure().empty()) Complain(run.failure(), code);
+  if (!options.quiet) Summarise(run, *results, MillisBetween(start, SteadyClock::now()) / 1000);
+  return code;
+}
+
+}  // namespace skerry::cli

@@ -1,0 +1,72 @@
+// A client of the broker: submit jobs, take their events and finals as they come, for as many jobs as you
+// like.
+//
+//   auto client = Client::Connect({.broker = "ipc:///run/skerry/clients"});
+//   while (more || (*client)->unfinished() > 0) {
+//     while (more && *(*client)->Submit(request) == SubmitResult::kTaken) more = ReadNext(&request);
+//     if (auto event = (*client)->Next(Millis(100))) Handle(*event);
+//   }
+//
+// Submit never blocks: it says kFull when as many jobs are unfinished as the broker's credit (or
+// max_in_flight) allows, and then Next is what makes room. Everything is bounded: unfinished jobs by credit,
+// what waits for Next by max_undelivered; past that the client stops reading, which holds up the broker's
+// relay for this client only. A lost broker is looked for again and told every unfinished job again (ids make
+// that harmless). OVERLOADED with a retryAfterMs is waited out for jobs with `admission: "queue"`.
+//
+// Threads: any number may call; host calls are answered on the client's own thread. Ownership: the destructor
+// says BYE: the broker drops this session's queued jobs and cancels its running ones. Errors: Connect says
+// that no broker answered or that it refused; later loss of it is a LinkFailed event.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "clients/cpp/client_types.h"
+#include "common/fd.h"
+
+namespace skerry {
+
+class Client {
+ public:
+  static Result<std::unique_ptr<Client>> Connect(ClientOptions options);
+  ~Client();
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+
+  /// Moves from `request` when it is taken; leaves it alone otherwise. Errors: kInvalid (an id that is
+  /// unfinished already, an id out of range), kUnavailable (the link has failed).
+  Result<SubmitResult> Submit(JobRequest& request);
+  /// The job's final says CANCELLED, or how it ended if it was faster. Unknown ids do nothing.
+  void Cancel(const JobId& id);
+  /// The next event in order, waiting up to `timeout` for one.
+  std::optional<ClientEvent> Next(Millis timeout);
+  /// Jobs submitted whose final Next has not returned yet.
+  std::uint64_t unfinished() const;
+
+ private:
+  struct Link;
+  explicit Client(ClientOptions options);
+
+  void Loop();
+  void Publish(std::unique_lock<std::mutex>& lock);
+  void AnswerCalls(std::unique_lock<std::mutex>& lock);
+  void Wake();
+
+  const ClientOptions options_;
+  const Fd wake_;  // eventfd: something changed that the thread should look at
+  std::unique_ptr<Link> link_;
+  mutable std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::deque<ClientEvent> ready_;
+  std::uint64_t ready_bytes_ = 0;
+  std::uint64_t unfinished_ = 0;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace skerry

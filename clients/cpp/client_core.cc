@@ -1,0 +1,290 @@
+#include "clients/cpp/client_core.h"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "common/hash.h"
+#include "common/wire/codec.h"
+
+namespace skerry::client {
+namespace {
+
+// HELLO is said again this often until a WELCOME comes: the first may have gone to a broker that was just
+// dying.
+constexpr Millis kHelloInterval{500};
+// Ids in one ACK: 128 of the longest ids stay far below kMaxHeaderBytes.
+constexpr std::size_t kAcksPerMessage = 128;
+
+Outcome Ended(Code code, std::string message, std::uint32_t attempt) {
+  Outcome outcome;
+  outcome.error = MakeError(code, std::move(message));
+  outcome.attempt = attempt;
+  return outcome;
+}
+
+std::optional<std::string> FaultOf(const JobSpec& spec) {
+  const auto bad = [](const std::string& id) { return id.size() > kMaxIdBytes; };
+  if (spec.id.empty() || bad(spec.id.str())) return "id must be 1 to 256 bytes";
+  if (spec.tenant.empty() || bad(spec.tenant.str())) return "tenant must be 1 to 256 bytes";
+  if (bad(spec.user.str())) return "user must be at most 256 bytes";
+  if (wire::Encode(wire::Submit{spec}).size() > wire::kMaxHeaderBytes) return "limits take too many bytes";
+  return std::nullopt;
+}
+
+}  // namespace
+
+ClientCore::ClientCore(const ClientOptions& options, SessionId session, TimePoint now)
+    : options_(options),
+      session_(std::move(session)),
+      last_heard_(now),
+      connecting_since_(now),
+      next_hello_(now),
+      next_ping_(now) {}
+
+ClientCore::Job* ClientCore::Find(const JobId& id) {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : &found->second;
+}
+
+void ClientCore::Put(wire::Header header, std::vector<std::shared_ptr<const std::string>> payloads) {
+  sends_.push_back({std::move(header), std::move(payloads)});
+}
+
+std::deque<Outgoing> ClientCore::TakeSends() {
+  for (std::size_t at = 0; at < acks_.size(); at += kAcksPerMessage) {
+    const std::size_t end = std::min(at + kAcksPerMessage, acks_.size());
+    Put(wire::Ack{
+        {acks_.begin() + static_cast<std::ptrdiff_t>(at), acks_.begin() + static_cast<std::ptrdiff_t>(end)}});
+  }
+  acks_.clear();
+  return std::exchange(sends_, {});
+}
+
+Result<SubmitResult> ClientCore::Submit(JobRequest& request, TimePoint now) {
+  if (link_ == LinkState::kFailed) return Fail(failure_);
+  if (jobs_.contains(request.spec.id)) {
+    return Fail(ErrorKind::kInvalid, "job '" + request.spec.id.str() + "' is unfinished already");
+  }
+  const std::uint64_t most =
+      ever_linked_ ? std::min(credit_, options_.max_in_flight) : options_.max_in_flight;
+  const std::uint64_t bytes = request.code.size() + request.input.size();
+  if (jobs_.size() >= most ||
+      (!jobs_.empty() && bytes_in_flight_ + bytes > options_.max_in_flight_bytes.count())) {
+    return SubmitResult::kFull;
+  }
+  if (auto fault = FaultOf(request.spec)) return Fail(ErrorKind::kInvalid, *fault);
+  Job& job = jobs_[request.spec.id];
+  job.number = next_number_++;
+  job.spec = std::move(request.spec);
+  job.spec.code_hash = Sha256(request.code);
+  job.code = std::make_shared<const std::string>(std::move(request.code));
+  job.input = std::make_shared<const std::string>(std::move(request.input));
+  job.submitted_at = now;
+  job.deadline_ms = job.spec.deadline_ms;
+  bytes_in_flight_ += job.bytes();
+  if (link_ == LinkState::kLinked) SendJob(job);
+  return SubmitResult::kTaken;
+}
+
+void ClientCore::SendJob(Job& job) {
+  job.stage = JobStage::kSent;
+  Put(wire::Submit{job.spec}, {job.code, job.input});
+  if (job.cancelled) Put(wire::Cancel{job.spec.id, LeaseId()});
+}
+
+void ClientCore::Cancel(const JobId& id) {
+  Job* job = Find(id);
+  if (job == nullptr || job->cancelled) return;
+  job->cancelled = true;
+  if (job->stage != JobStage::kSent)
+    return Finish(*job, Ended(Code::kCancelled, "cancelled before it was sent", 1));
+  if (link_ == LinkState::kLinked) Put(wire::Cancel{id, LeaseId()});
+}
+
+void ClientCore::OnMessage(wire::Header header, std::vector<std::string> payloads, TimePoint now) {
+  if (link_ == LinkState::kFailed) return;
+  last_heard_ = now;
+  std::visit(
+      [&](auto& message) {
+        using Message = std::remove_cvref_t<decltype(message)>;
+        if constexpr (std::is_same_v<Message, wire::Welcome>) {
+          if (link_ == LinkState::kConnecting) OnWelcome(message, now);
+        } else if constexpr (std::is_same_v<Message, wire::Refuse>) {
+          FailLink({ErrorKind::kUnavailable, "the broker refused the link: " + message.reason});
+        } else if constexpr (std::is_same_v<Message, wire::Bye>) {
+          if (link_ == LinkState::kLinked) LoseLink(now);
+        } else if constexpr (std::is_same_v<Message, wire::Ping>) {
+          if (link_ == LinkState::kLinked) Put(wire::Pong{});
+        } else if constexpr (std::is_same_v<Message, wire::Credit>) {
+          credit_ = message.slots;
+        } else if constexpr (std::is_same_v<Message, wire::Event>) {
+          OnEvent(message, payloads);
+        } else if constexpr (std::is_same_v<Message, wire::Call>) {
+          OnCall(message, payloads);
+        } else if constexpr (std::is_same_v<Message, wire::Final>) {
+          OnFinal(message, payloads, now);
+        }
+      },
+      header);
+}
+
+void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
+  const bool first = !ever_linked_;
+  link_ = LinkState::kLinked;
+  ever_linked_ = true;
+  credit_ = std::max<std::uint64_t>(welcome.credit, 1);
+  if (welcome.heartbeat_ms > 0) heartbeat_ = Millis(std::min<std::uint64_t>(welcome.heartbeat_ms, 60'000));
+  next_ping_ = now + heartbeat_;
+  std::vector<Job*> jobs;
+  for (auto& [id, job] : jobs_) {
+    if (job.stage != JobStage::kWaiting) jobs.push_back(&job);
+  }
+  std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->number < b->number; });
+  for (Job* job : jobs) {
+    // A broker that has forgotten the session starts them all over.
+    if (!first && !welcome.resumed) {
+      if (job->noticed) events_.push_back(JobRestarted{job->spec.id});
+      job->noticed = false;
+      job->attempt = 1;
+    }
+    SendJob(*job);
+  }
+}
+
+void ClientCore::NoteAttempt(Job& job, std::uint32_t attempt) {
+  if (attempt <= job.attempt) return;
+  job.attempt = attempt;
+  if (std::exchange(job.noticed, false)) events_.push_back(JobRestarted{job.spec.id});
+}
+
+void ClientCore::OnEvent(wire::Event& event, std::vector<std::string>& payloads) {
+  Job* job = Find(event.id);
+  if (job == nullptr || event.attempt < job->attempt) return;
+  NoteAttempt(*job, event.attempt);
+  job->noticed = true;
+  std::string payload = payloads.empty() ? std::string() : std::move(payloads[0]);
+  events_.push_back(
+      JobNotice{event.id, event.attempt, event.type, event.level, event.truncated, std::move(payload)});
+}
+
+void ClientCore::OnCall(const wire::Call& call, std::vector<std::string>& payloads) {
+  Job* job = Find(call.id);
+  if (job == nullptr || call.attempt < job->attempt || payloads.size() != 2) return;
+  NoteAttempt(*job, call.attempt);
+  calls_.push_back({call.id, call.attempt, call.call, std::move(payloads[0]), std::move(payloads[1])});
+}
+
+void ClientCore::Reply(const HostCall& call, HostReply reply, TimePoint now) {
+  if (reply.kind == HostReply::Kind::kNever) return;
+  if (reply.delay <= Millis(0)) return SendReply(call, std::move(reply));
+  const TimePoint due = now + reply.delay;
+  delayed_.emplace(due, DelayedReply{call, std::move(reply)});
+}
+
+void ClientCore::SendReply(const HostCall& call, HostReply reply) {
+  const Job* job = Find(call.job);
+  if (job == nullptr || job->attempt != call.attempt || link_ != LinkState::kLinked) return;
+  const auto kind =
+      reply.kind == HostReply::Kind::kValue ? wire::AnswerKind::kValue : wire::AnswerKind::kError;
+  Put(wire::Answer{call.job, LeaseId(), call.attempt, call.call, kind},
+      {std::make_shared<const std::string>(std::move(reply.text))});
+}
+
+void ClientCore::OnFinal(const wire::Final& final, std::vector<std::string>& payloads, TimePoint now) {
+  acks_.push_back(final.id.str());
+  Job* job = Find(final.id);
+  if (job == nullptr || job->stage != JobStage::kSent) return;
+  const bool wait = !final.ok && final.code == Code::kOverloaded && final.retry_after_ms > 0 &&
+                    !job->cancelled && job->spec.admission == Admission::kQueue;
+  if (wait) return WaitOutOverload(*job, final.retry_after_ms, now);
+  NoteAttempt(*job, final.attempt);
+  Finish(*job, wire::ToOutcome(final, payloads.empty() ? std::string() : std::move(payloads[0])));
+}
+
+void ClientCore::WaitOutOverload(Job& job, std::uint32_t retry_after_ms, TimePoint now) {
+  const TimePoint due = now + Millis(retry_after_ms);
+  if (job.deadline_ms > 0) {
+    const auto spent = std::chrono::duration_cast<Millis>(due - job.submitted_at).count();
+    if (static_cast<std::uint64_t>(spent) >= job.deadline_ms) {
+      return Finish(job, Ended(Code::kExpired,
+                               "not started within deadlineMs " + std::to_string(job.deadline_ms) +
+                                   ": the broker is overloaded",
+                               job.attempt));
+    }
+    job.spec.deadline_ms = job.deadline_ms - static_cast<std::uint64_t>(spent);
+  }
+  job.stage = JobStage::kWaiting;
+  retries_.emplace(due, job.spec.id);
+}
+
+void ClientCore::Finish(Job& job, Outcome outcome) {
+  const JobId id = job.spec.id;
+  bytes_in_flight_ -= job.bytes();
+  jobs_.erase(id);
+  events_.push_back(JobFinal{id, std::move(outcome)});
+}
+
+void ClientCore::LoseLink(TimePoint now) {
+  link_ = LinkState::kConnecting;
+  ++generation_;
+  sends_.clear();
+  acks_.clear();
+  connecting_since_ = now;
+  next_hello_ = now;
+}
+
+void ClientCore::FailLink(Error error) {
+  link_ = LinkState::kFailed;
+  ++generation_;
+  sends_.clear();
+  failure_ = error;
+  events_.push_back(LinkFailed{std::move(error)});
+}
+
+void ClientCore::OnTick(TimePoint now) {
+  if (link_ == LinkState::kFailed) return;
+  if (link_ == LinkState::kLinked && now - last_heard_ >= options_.broker_timeout) LoseLink(now);
+  if (link_ == LinkState::kConnecting) {
+    const Millis patience = ever_linked_ ? options_.reconnect_timeout : options_.connect_timeout;
+    if (now - connecting_since_ >= patience) {
+      return FailLink({ErrorKind::kUnavailable, "no broker answered at " + options_.broker + " within " +
+                                                    std::to_string(patience.count()) + " ms"});
+    }
+    if (now >= next_hello_) {
+      next_hello_ = now + kHelloInterval;
+      wire::Hello hello;
+      hello.session = session_;
+      hello.tenant = options_.tenant;
+      hello.software = options_.software;
+      Put(hello);
+    }
+    return;
+  }
+  if (now >= next_ping_) {
+    next_ping_ = now + heartbeat_;
+    Put(wire::Ping{});
+  }
+  while (!retries_.empty() && retries_.begin()->first <= now) {
+    Job* job = Find(retries_.begin()->second);
+    retries_.erase(retries_.begin());
+    if (job != nullptr && job->stage == JobStage::kWaiting) SendJob(*job);
+  }
+  while (!delayed_.empty() && delayed_.begin()->first <= now) {
+    DelayedReply due = std::move(delayed_.begin()->second);
+    delayed_.erase(delayed_.begin());
+    SendReply(due.call, std::move(due.reply));
+  }
+}
+
+TimePoint ClientCore::NextWake() const {
+  if (link_ == LinkState::kFailed) return TimePoint::max();
+  const Millis patience = ever_linked_ ? options_.reconnect_timeout : options_.connect_timeout;
+  if (link_ == LinkState::kConnecting) return std::min(next_hello_, connecting_since_ + patience);
+  TimePoint wake = std::min(next_ping_, last_heard_ + options_.broker_timeout);
+  if (!retries_.empty()) wake = std::min(wake, retries_.begin()->first);
+  if (!delayed_.empty()) wake = std::min(wake, delayed_.begin()->first);
+  return wake;
+}
+
+}  // namespace skerry::client

@@ -1,0 +1,90 @@
+// What goes into a Client and what comes out of it.
+//
+// Threads: plain data.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "common/ids.h"
+#include "common/job.h"
+#include "common/outcome.h"
+#include "common/result.h"
+#include "common/units.h"
+
+namespace skerry {
+
+/// One job to run. `spec.code_hash` is filled in by the client.
+struct JobRequest {
+  JobSpec spec;
+  std::string code;   ///< UTF-8
+  std::string input;  ///< JSON text; empty: `input` is undefined
+};
+
+/// How to answer `dataProxy.request`.
+struct HostReply {
+  enum class Kind : std::uint8_t { kValue, kError, kNever };
+  Kind kind = Kind::kError;
+  std::string text;  ///< JSON text of the value, or the error's message
+  Millis delay{0};   ///< answered this much later; nothing blocks meanwhile
+};
+
+/// Called on the client's own thread, which does nothing else meanwhile: it must be quick. `params` is JSON
+/// text from the program: hostile input.
+using HostCallHandler =
+    std::function<HostReply(const JobId& job, std::string_view method, std::string_view params)>;
+
+struct ClientOptions {
+  std::string broker;  ///< ipc://PATH or tcp:// on loopback
+  TenantId tenant{"default"};
+  std::string software = "skerry-cpp/0.1.0";
+  /// The first WELCOME must come within this.
+  Millis connect_timeout{5'000};
+  /// A broker silent for this long is looked for again.
+  Millis broker_timeout{10'000};
+  /// A broker lost for this long is given up: LinkFailed.
+  Millis reconnect_timeout{60'000};
+  /// Jobs unfinished at once: the smaller of this and the broker's credit. More keeps more workers busy;
+  /// fewer needs less memory.
+  std::uint64_t max_in_flight = 1024;
+  /// Their code and input together, kept here until they end, for a broker that has to be told again.
+  Bytes max_in_flight_bytes = Bytes::MiB(256);
+  /// Events and finals that Next has not taken yet; past it nothing more is read from the broker.
+  Bytes max_undelivered = Bytes::MiB(64);
+  HostCallHandler on_call;  ///< none: every host call is rejected
+};
+
+/// A console line or a status value of a job that runs.
+struct JobNotice {
+  JobId id;
+  std::uint32_t attempt = 1;
+  EventType type = EventType::kConsole;
+  Level level = Level::kLog;
+  bool truncated = false;
+  std::string payload;  ///< console: UTF-8 text; status: JSON text
+};
+
+/// The job runs again from its beginning: what it said so far is void.
+struct JobRestarted {
+  JobId id;
+};
+
+/// The job's end, exactly one per submitted job.
+struct JobFinal {
+  JobId id;
+  Outcome outcome;
+};
+
+/// The broker refused us or is gone for good. No event follows; unfinished jobs have no final.
+struct LinkFailed {
+  Error error;
+};
+
+using ClientEvent = std::variant<JobNotice, JobRestarted, JobFinal, LinkFailed>;
+
+enum class SubmitResult : bool { kFull, kTaken };
+
+}  // namespace skerry

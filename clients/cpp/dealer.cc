@@ -1,0 +1,63 @@
+#include "clients/cpp/dealer.h"
+
+#include <utility>
+
+#include "common/wire/codec.h"
+
+namespace skerry::client {
+namespace {
+
+// The broker's own bound; a larger frame closes the connection.
+constexpr std::int64_t kMaxFrameBytes = 256ll << 20;
+// A broker that restarts is found again within this; reconnects back off to the longest.
+constexpr int kReconnectMs = 10;
+constexpr int kLongestReconnectMs = 500;
+// BYE and the last ACKs get this long to leave.
+constexpr int kLingerMs = 100;
+constexpr int kHwm = 1000;
+
+}  // namespace
+
+Dealer::Dealer(const std::string& endpoint) : socket_(context_, zmq::socket_type::dealer) {
+  // Only into a live connection: what waits for a dead broker is ours to judge (ClientCore::generation).
+  socket_.set(zmq::sockopt::immediate, true);
+  socket_.set(zmq::sockopt::reconnect_ivl, kReconnectMs);
+  socket_.set(zmq::sockopt::reconnect_ivl_max, kLongestReconnectMs);
+  socket_.set(zmq::sockopt::maxmsgsize, kMaxFrameBytes);
+  socket_.set(zmq::sockopt::linger, kLingerMs);
+  socket_.set(zmq::sockopt::sndhwm, kHwm);
+  socket_.set(zmq::sockopt::rcvhwm, kHwm);
+  socket_.set(zmq::sockopt::ipv6, true);
+  socket_.connect(endpoint);
+}
+
+bool Dealer::Get(std::optional<Incoming>& incoming) {
+  incoming.reset();
+  zmq::message_t frame;
+  if (!socket_.recv(frame, zmq::recv_flags::dontwait)) return false;
+  auto header = wire::Decode({frame.data<char>(), frame.size()});
+  std::vector<std::string> payloads;
+  // A multipart message arrives whole: these never wait.
+  for (bool more = frame.more(); more;) {
+    (void)socket_.recv(frame);
+    more = frame.more();
+    if (payloads.size() < wire::kMaxPayloads) payloads.push_back(frame.to_string());
+  }
+  if (header) incoming.emplace(Incoming{std::move(*header), std::move(payloads)});
+  return true;
+}
+
+PutResult Dealer::Put(const Outgoing& outgoing) {
+  zmq::message_t head(wire::Encode(outgoing.header));
+  const auto flags = [](bool more) { return more ? zmq::send_flags::sndmore : zmq::send_flags::none; };
+  if (!socket_.send(head, flags(!outgoing.payloads.empty()) | zmq::send_flags::dontwait))
+    return PutResult::kFull;
+  for (std::size_t i = 0; i < outgoing.payloads.size(); ++i) {
+    zmq::message_t frame(*outgoing.payloads[i]);
+    // The first frame chose the connection; the rest follow it without waiting.
+    (void)socket_.send(frame, flags(i + 1 < outgoing.payloads.size()) | zmq::send_flags::dontwait);
+  }
+  return PutResult::kSent;
+}
+
+}  // namespace skerry::client

@@ -1,0 +1,38 @@
+// A connected DEALER socket that speaks our frames: [header map] [payload frames 0..2].
+//
+// Threads: one. Ownership: owns context and socket. Errors: a message that does not decode is skipped by Get:
+// the broker is trusted not to send any, and a client has nobody to tell.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+#include <zmq.hpp>
+
+#include "clients/cpp/client_core.h"
+
+namespace skerry::client {
+
+struct Incoming {
+  wire::Header header;
+  std::vector<std::string> payloads;
+};
+
+enum class PutResult : bool { kFull, kSent };
+
+class Dealer {
+ public:
+  explicit Dealer(const std::string& endpoint);
+
+  /// False: nothing has arrived. True with an empty optional: something was skipped.
+  bool Get(std::optional<Incoming>& incoming);
+  /// kFull: no broker is connected, or it is not reading.
+  PutResult Put(const Outgoing& outgoing);
+  zmq::socket_t& socket() { return socket_; }
+
+ private:
+  zmq::context_t context_;
+  zmq::socket_t socket_;
+};
+
+}  // namespace skerry::client

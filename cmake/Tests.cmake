@@ -1,0 +1,13 @@
+# skerry_add_test(NAME LABELS l... SOURCES s... LIBRARIES l...): a GoogleTest executable whose tests ctest runs one by one.
+# Labels: unit (pure, no processes), stack (through broker and worker), hostile, timing (idle machine), arrows.
+include(GoogleTest)
+
+function(skerry_add_test name)
+  cmake_parse_arguments(ARG "" "" "LABELS;SOURCES;LIBRARIES" ${ARGN})
+  if(NOT BUILD_TESTING)
+    return()
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBRARIES} GTest::gtest GTest::gtest_main)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
+endfunction()

@@ -1,0 +1,27 @@
+#include "common/hash.h"
+
+#include <sodium.h>
+
+namespace skerry {
+
+std::string Sha256(std::string_view bytes) {
+  std::string digest(crypto_hash_sha256_BYTES, '\0');
+  crypto_hash_sha256(reinterpret_cast<unsigned char*>(digest.data()),
+                     reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  return digest;
+}
+
+std::string Hex(std::string_view bytes) {
+  std::string text(bytes.size() * 2 + 1, '\0');
+  sodium_bin2hex(text.data(), text.size(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  text.pop_back();
+  return text;
+}
+
+std::string RandomHex(std::size_t count) {
+  std::string bytes(count, '\0');
+  randombytes_buf(bytes.data(), bytes.size());
+  return Hex(bytes);
+}
+
+}  // namespace skerry

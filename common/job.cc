@@ -1,0 +1,55 @@
+#include "common/job.h"
+
+#include <array>
+
+namespace skerry {
+namespace {
+
+constexpr std::array<std::string_view, 3> kModes = {"function", "script", "module"};
+constexpr std::array<std::string_view, 3> kRetries = {"safe", "never", "always"};
+constexpr std::array<std::string_view, 2> kAdmissions = {"queue", "failFast"};
+constexpr std::array<std::string_view, 6> kLevels = {"log", "info", "debug", "warn", "error", "assert"};
+constexpr std::array<std::string_view, 2> kEventTypes = {"console", "status"};
+
+template <class Enum, std::size_t N>
+std::optional<Enum> Find(const std::array<std::string_view, N>& names, std::string_view name) {
+  for (std::size_t i = 0; i < N; ++i) {
+    if (names[i] == name) return static_cast<Enum>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view NameOf(Mode mode) {
+  return kModes[static_cast<std::size_t>(mode)];
+}
+std::string_view NameOf(Retry retry) {
+  return kRetries[static_cast<std::size_t>(retry)];
+}
+std::string_view NameOf(Admission admission) {
+  return kAdmissions[static_cast<std::size_t>(admission)];
+}
+std::string_view NameOf(Level level) {
+  return kLevels[static_cast<std::size_t>(level)];
+}
+std::string_view NameOf(EventType type) {
+  return kEventTypes[static_cast<std::size_t>(type)];
+}
+std::optional<Mode> ModeByName(std::string_view name) {
+  return Find<Mode>(kModes, name);
+}
+std::optional<Retry> RetryByName(std::string_view name) {
+  return Find<Retry>(kRetries, name);
+}
+std::optional<Admission> AdmissionByName(std::string_view name) {
+  return Find<Admission>(kAdmissions, name);
+}
+std::optional<Level> LevelByName(std::string_view name) {
+  return Find<Level>(kLevels, name);
+}
+std::optional<EventType> EventTypeByName(std::string_view name) {
+  return Find<EventType>(kEventTypes, name);
+}
+
+}  // namespace skerry

@@ -1,0 +1,18 @@
+// Just enough HTTP to read a metrics page from this machine.
+//
+// Threads: any. Errors: no connection or no answer reads as empty.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace skerry::testing {
+
+/// A TCP port of the loopback address that was free a moment ago.
+std::uint16_t FreePort();
+/// The body of GET http://127.0.0.1:PORT/PATH.
+std::string HttpGet(std::uint16_t port, const std::string& path);
+/// The sum of a Prometheus metric's samples whose labels contain `label` (as `name="value"`; empty: all). -1: none.
+double MetricSum(const std::string& page, const std::string& name, const std::string& label = {});
+
+}  // namespace skerry::testing

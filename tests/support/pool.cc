@@ -1,0 +1,89 @@
+#include "tests/support/pool.h"
+
+#include <cstdio>
+#include <stdexcept>
+#include <thread>
+
+namespace skerry::testing {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+void AwaitSocket(const std::filesystem::path& path, Child& owner) {
+  for (const auto end = steady_clock::now() + std::chrono::seconds(10); !std::filesystem::exists(path);) {
+    if (!owner.IsRunning()) throw std::runtime_error("the broker ended before it listened");
+    if (steady_clock::now() >= end) throw std::runtime_error("the broker does not listen on " + path.string());
+    std::this_thread::sleep_for(milliseconds(2));
+  }
+}
+
+}  // namespace
+
+Pool::Pool(PoolOptions options) : options_(std::move(options)) {
+  if (!StackIsBuilt()) throw std::runtime_error("the stack is not built in " + Binary("").string());
+  std::vector<std::string> argv = {Binary("skerry-broker"), "--clients", client_url(), "--workers", worker_url()};
+  argv.insert(argv.end(), options_.broker_args.begin(), options_.broker_args.end());
+  broker_ = std::make_unique<Child>(
+      argv, ChildStreams{.stdout_path = dir_ / "broker.log", .stderr_path = dir_ / "broker.log"});
+  try {
+    AwaitSocket(dir_ / "clients", *broker_);
+    AwaitSocket(dir_ / "workers", *broker_);
+  } catch (const std::exception& error) {
+    throw std::runtime_error(std::string(error.what()) + "; its log: " + Logs());
+  }
+  for (int i = 0; i < options_.workers; ++i) AddWorker();
+}
+
+Pool::~Pool() = default;
+
+std::string Pool::client_url() const {
+  return "ipc://" + (dir_ / "clients").string();
+}
+std::string Pool::worker_url() const {
+  return "ipc://" + (dir_ / "workers").string();
+}
+
+void Pool::AddWorker() {
+  std::vector<std::string> argv = {Binary("skerry-worker"), "--broker", worker_url(), "--isolates",
+                                   std::to_string(options_.isolates)};
+  if (options_.spares >= 0) argv.insert(argv.end(), {"--spares", std::to_string(options_.spares)});
+  if (options_.memory_mb > 0) argv.insert(argv.end(), {"--memory-mb", std::to_string(options_.memory_mb)});
+  argv.insert(argv.end(), options_.worker_args.begin(), options_.worker_args.end());
+  workers_.push_back(std::make_unique<Child>(
+      argv, ChildStreams{.stdout_path = dir_ / "worker.log", .stderr_path = dir_ / "worker.log"}));
+}
+
+std::string Pool::Logs() const {
+  return "broker: " + ReadFile(dir_ / "broker.log") + "\nworker: " + ReadFile(dir_ / "worker.log");
+}
+
+RunReport Pool::Run(const std::vector<Job>& jobs, RunOptions options) const {
+  options.broker = client_url();
+  return RunJobs(jobs, options);
+}
+
+JobResult Pool::RunOne(const Job& job, RunOptions options) const {
+  return Run({job}, std::move(options)).At(job.id());
+}
+
+std::unique_ptr<Pool> PoolTest::pool_;
+
+void PoolTest::SetUpTestSuite() {
+  pool_ = std::make_unique<Pool>();
+}
+
+void PoolTest::TearDownTestSuite() {
+  pool_.reset();
+}
+
+Pool& PoolTest::pool() {
+  if (!pool_) throw std::runtime_error("there is no pool to run this test on");
+  return *pool_;
+}
+
+void PoolTest::TearDown() {
+  if (HasFailure() && pool_) std::fprintf(stderr, "%s\n", pool_->Logs().c_str());
+}
+
+}  // namespace skerry::testing

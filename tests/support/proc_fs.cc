@@ -1,0 +1,88 @@
+#include "tests/support/proc_fs.h"
+
+#include <dirent.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <thread>
+#include <vector>
+
+namespace skerry::testing {
+namespace {
+
+std::vector<pid_t> AllProcesses() {
+  std::vector<pid_t> pids;
+  DIR* folder = opendir("/proc");
+  if (folder == nullptr) return pids;
+  while (const dirent* entry = readdir(folder)) {
+    const pid_t pid = std::atoi(entry->d_name);
+    if (pid > 0) pids.push_back(pid);
+  }
+  closedir(folder);
+  return pids;
+}
+
+// The parent, from /proc/PID/stat: what follows the last ')' is "state ppid ...". 0: no such process.
+pid_t ParentOf(pid_t pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(stat, line);
+  const auto close = line.rfind(')');
+  return close == std::string::npos ? 0 : std::atoi(line.c_str() + close + 4);
+}
+
+}  // namespace
+
+std::set<pid_t> ChildrenOf(pid_t parent) {
+  std::set<pid_t> children;
+  for (const pid_t pid : AllProcesses()) {
+    if (ParentOf(pid) == parent) children.insert(pid);
+  }
+  return children;
+}
+
+std::set<pid_t> TreeOf(pid_t root) {
+  std::multimap<pid_t, pid_t> by_parent;
+  for (const pid_t pid : AllProcesses()) by_parent.emplace(ParentOf(pid), pid);
+  std::set<pid_t> tree;
+  std::vector<pid_t> open = {root};
+  while (!open.empty()) {
+    const pid_t pid = open.back();
+    open.pop_back();
+    if (!tree.insert(pid).second) continue;
+    const auto [first, last] = by_parent.equal_range(pid);
+    for (auto it = first; it != last; ++it) open.push_back(it->second);
+  }
+  return tree;
+}
+
+std::string StatusField(pid_t pid, const std::string& field) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with(field + ":")) continue;
+    const auto start = line.find_first_not_of(" \t", field.size() + 1);
+    return start == std::string::npos ? "" : line.substr(start);
+  }
+  return "";
+}
+
+std::uint64_t PeakResidentBytes(pid_t pid) {
+  return std::strtoull(StatusField(pid, "VmHWM").c_str(), nullptr, 10) * 1024;
+}
+
+bool IsGone(pid_t pid) {
+  const std::string state = StatusField(pid, "State");
+  return state.empty() || state[0] == 'Z' || state[0] == 'X';
+}
+
+bool IsGoneWithin(pid_t pid, std::chrono::milliseconds patience) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (!IsGone(pid)) {
+    if (std::chrono::steady_clock::now() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+}  // namespace skerry::testing

@@ -1,0 +1,26 @@
+// What the kernel says about other processes, read from /proc.
+//
+// Threads: pure reads. Errors: a process that is gone reads as empty, zero or nothing.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <set>
+#include <string>
+
+namespace skerry::testing {
+
+std::set<pid_t> ChildrenOf(pid_t parent);
+/// A process, its children, theirs, and so on.
+std::set<pid_t> TreeOf(pid_t root);
+/// A field of /proc/PID/status, without leading blanks; empty: no such process or field.
+std::string StatusField(pid_t pid, const std::string& field);
+/// VmHWM: the most that was ever resident, in bytes.
+std::uint64_t PeakResidentBytes(pid_t pid);
+/// Gone or a zombie.
+bool IsGone(pid_t pid);
+bool IsGoneWithin(pid_t pid, std::chrono::milliseconds patience);
+
+}  // namespace skerry::testing

@@ -1,0 +1,246 @@
+#include "worker/agent/broker_link.h"
+
+#include <algorithm>
+#include <utility>
+#include <zmq.hpp>
+
+#include "common/logging.h"
+#include "common/wire/codec.h"
+
+namespace skerry::agent {
+namespace {
+
+constexpr std::int64_t kMaxMessageBytes = 256LL << 20;  // of one frame, either way
+constexpr int kHighWaterMark = 10'000;                  // messages; beyond it they wait here
+constexpr int kMessagesPerWake = 64;                    // then the isolates have their turn
+constexpr std::size_t kMaxFrames = 1 + wire::kMaxPayloads;
+
+}  // namespace
+
+struct BrokerLink::Socket {
+  zmq::context_t context{1};
+  zmq::socket_t dealer{context, zmq::socket_type::dealer};
+
+  void Connect(const std::string& url) {
+    dealer = zmq::socket_t(context, zmq::socket_type::dealer);
+    dealer.set(zmq::sockopt::linger, 0);
+    dealer.set(zmq::sockopt::sndhwm, kHighWaterMark);
+    dealer.set(zmq::sockopt::rcvhwm, kHighWaterMark);
+    dealer.set(zmq::sockopt::maxmsgsize, kMaxMessageBytes);
+    dealer.set(zmq::sockopt::reconnect_ivl, 50);
+    dealer.set(zmq::sockopt::reconnect_ivl_max, 2'000);
+    dealer.connect(url);
+  }
+};
+
+std::size_t BrokerLink::Outgoing::Bytes() const {
+  std::size_t bytes = header.size();
+  for (const std::string& payload : payloads) bytes += payload.size();
+  return bytes;
+}
+
+BrokerLink::BrokerLink(EventLoop& loop, LinkListener& listener, std::string url,
+                       std::function<wire::Hello()> hello)
+    : loop_(loop),
+      listener_(listener),
+      url_(std::move(url)),
+      hello_(std::move(hello)),
+      socket_(std::make_unique<Socket>()),
+      state_(loop.Now()) {}
+
+BrokerLink::~BrokerLink() {
+  *alive_ = false;
+  watch_.Reset();
+}
+
+Status BrokerLink::Open() {
+  try {
+    watch_.Reset();
+    socket_->Connect(url_);
+    watch_ = loop_.OnReadable(socket_->dealer.get(zmq::sockopt::fd), [this] { Service(); });
+  } catch (const zmq::error_t& error) {
+    return Fail(ErrorKind::kInvalid, "cannot connect to " + url_ + ": " + error.what());
+  }
+  state_.OnReopened(loop_.Now());
+  pings_ = pongs_ = 0;
+  barrier_ = nullptr;
+  Outgoing hello{wire::Encode(hello_()), {}};
+  SendNow(hello);  // an empty queue takes it
+  ServiceSoon();
+  Tick();
+  return {};
+}
+
+bool BrokerLink::Send(wire::Header header, std::vector<std::string> payloads) {
+  const bool event = std::holds_alternative<wire::Event>(header);
+  Outgoing message{wire::Encode(header), std::move(payloads)};
+  const bool sent = waiting_.empty() && state_.connected() && SendNow(message);
+  if (!sent) {
+    if (event && waiting_bytes_ + message.Bytes() > kMaxWaitingBytes) return false;
+    waiting_bytes_ += message.Bytes();
+    waiting_.push_back(std::move(message));
+  }
+  ServiceSoon();
+  return true;
+}
+
+// One message is all or nothing: ZeroMQ refuses the first frame or takes them all.
+bool BrokerLink::SendNow(Outgoing& message) {
+  using zmq::send_flags;
+  try {
+    const std::size_t payloads = message.payloads.size();
+    const auto flags = [](bool more) {
+      return more ? send_flags::dontwait | send_flags::sndmore : send_flags::dontwait;
+    };
+    if (!socket_->dealer.send(zmq::buffer(message.header), flags(payloads > 0))) return false;
+    for (std::size_t i = 0; i < payloads; ++i) {
+      (void)socket_->dealer.send(zmq::buffer(message.payloads[i]), flags(i + 1 < payloads));
+    }
+    return true;
+  } catch (const zmq::error_t& error) {
+    spdlog::error("sending to the broker: {}", error.what());
+    return false;
+  }
+}
+
+void BrokerLink::FlushWaiting() {
+  while (!waiting_.empty() && state_.connected()) {
+    const std::size_t bytes = waiting_.front().Bytes();
+    if (!SendNow(waiting_.front())) return;
+    waiting_bytes_ -= bytes;
+    waiting_.pop_front();
+  }
+}
+
+// The descriptor of a ZeroMQ socket only signals changes of its state, and any call may have consumed that
+// signal: after each send or receive the state has to be looked at again.
+void BrokerLink::ServiceSoon() {
+  if (std::exchange(service_posted_, true)) return;
+  loop_.Post([this, alive = alive_] {
+    if (!*alive) return;
+    service_posted_ = false;
+    Service();
+  });
+}
+
+void BrokerLink::Service() {
+  if (state_.state() == LinkState::State::kClosed) return;
+  for (int handled = 0; handled < kMessagesPerWake; ++handled) {
+    const int events = socket_->dealer.get(zmq::sockopt::events);
+    if ((events & ZMQ_POLLOUT) != 0) FlushWaiting();
+    if ((events & ZMQ_POLLIN) == 0) return;
+    if (!ReceiveOne() || state_.state() == LinkState::State::kClosed) return;
+  }
+  ServiceSoon();
+}
+
+bool BrokerLink::ReceiveOne() {
+  std::vector<std::string> frames;
+  bool fits = true;
+  try {
+    for (bool more = true; more;) {
+      zmq::message_t frame;
+      if (!socket_->dealer.recv(frame, zmq::recv_flags::dontwait)) return false;
+      more = frame.more();
+      fits = fits && frames.size() < kMaxFrames;
+      if (fits) frames.push_back(frame.to_string());
+    }
+  } catch (const zmq::error_t& error) {
+    spdlog::error("receiving from the broker: {}", error.what());
+    return false;
+  }
+  if (fits) {
+    Handle(std::move(frames));
+  } else {
+    spdlog::warn("the broker sent a message of more frames than any has");
+  }
+  return true;
+}
+
+void BrokerLink::Handle(std::vector<std::string> frames) {
+  auto header = wire::Decode(frames[0]);
+  if (!header) return spdlog::warn("the broker sent what is no message: {}", header.error().message);
+  const TimePoint now = loop_.Now();
+  state_.OnAnything(now);
+  if (const auto* welcome = std::get_if<wire::Welcome>(&*header)) {
+    state_.OnWelcome(now, Millis(std::min<std::uint64_t>(welcome->heartbeat_ms, 60'000)));
+    spdlog::info("connected to the broker at {}", url_);
+    listener_.OnWelcome();
+    FlushWaiting();
+    return;
+  }
+  if (const auto* refuse = std::get_if<wire::Refuse>(&*header)) {
+    state_.OnClosed();
+    return listener_.OnRefused(refuse->reason);
+  }
+  if (std::holds_alternative<wire::Ping>(*header)) {
+    Send(wire::Pong{}, {});
+    return;
+  }
+  if (std::holds_alternative<wire::Pong>(*header)) return OnPong();
+  if (std::holds_alternative<wire::Bye>(*header)) {
+    spdlog::info("the broker says goodbye; waiting for it to come back");
+    // Not from inside the receiving of its last message.
+    return loop_.Post([this, alive = alive_] {
+      if (*alive && state_.state() != LinkState::State::kClosed) Reopen();
+    });
+  }
+  frames.erase(frames.begin());
+  listener_.OnMessage(std::move(*header), std::move(frames));
+}
+
+void BrokerLink::SendPing() {
+  ++pings_;
+  Send(wire::Ping{}, {});
+}
+
+void BrokerLink::Barrier(std::function<void()> done) {
+  SendPing();
+  barrier_ping_ = pings_;
+  barrier_ = std::move(done);
+}
+
+void BrokerLink::OnPong() {
+  ++pongs_;
+  if (!barrier_ || pongs_ < barrier_ping_) return;
+  const auto done = std::exchange(barrier_, nullptr);
+  done();
+}
+
+void BrokerLink::Tick() {
+  const LinkState::Action action = state_.Tick(loop_.Now());
+  if (action == LinkState::Action::kReopen) {
+    spdlog::warn("the broker at {} has been silent for {} ms; connecting again", url_,
+                 state_.patience().count());
+    return Reopen();
+  }
+  if (action == LinkState::Action::kPing) SendPing();
+  if (state_.state() != LinkState::State::kClosed)
+    tick_ = loop_.After(state_.heartbeat() / 2, [this] { Tick(); });
+}
+
+void BrokerLink::Reopen() {
+  spdlog::warn("the broker at {} has been silent for {} ms; connecting again", url_,
+               state_.patience().count());
+  if (auto status = Open(); !status) {
+    spdlog::error("{}", status.error().message);
+    state_.OnReopened(loop_.Now());
+    tick_ = loop_.After(state_.heartbeat(), [this] { Tick(); });
+  }
+}
+
+void BrokerLink::Close(Millis patience) {
+  if (state_.state() != LinkState::State::kClosed) {
+    FlushWaiting();
+    Outgoing bye{wire::Encode(wire::Bye{}), {}};
+    if (waiting_.empty()) SendNow(bye);
+    if (!waiting_.empty()) spdlog::warn("{} messages to the broker are lost", waiting_.size());
+  }
+  state_.OnClosed();
+  tick_.Cancel();
+  watch_.Reset();
+  socket_->dealer.set(zmq::sockopt::linger, static_cast<int>(patience.count()));
+  socket_->dealer.close();
+}
+
+}  // namespace skerry::agent

@@ -1,0 +1,92 @@
+// The worker's connection to its broker: a ZeroMQ DEALER that never blocks. ZeroMQ is behind this header and
+// nowhere else in the worker.
+//
+// It greets (HELLO), keeps the heartbeat, and opens the connection anew when the broker has been silent too
+// long. While there is no WELCOME, what is sent waits here in order; EVENTs past kMaxWaitingBytes are
+// dropped, nothing else is.
+//
+// Threads: the event loop's; libzmq has an I/O thread of its own.
+// Ownership: borrows loop and listener, which outlive it.
+// Errors: Open fails on an endpoint that ZeroMQ does not take. A malformed message from the broker is logged
+// and dropped.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "worker/agent/event_loop.h"
+#include "worker/agent/link_state.h"
+#include "worker/agent/uplink.h"
+
+namespace skerry::agent {
+
+class LinkListener {
+ public:
+  virtual ~LinkListener() = default;
+  /// The first connection and each one after a silence.
+  virtual void OnWelcome() = 0;
+  /// Everything but WELCOME, REFUSE, PING, PONG and BYE: those are the link's.
+  virtual void OnMessage(wire::Header header, std::vector<std::string> payloads) = 0;
+  virtual void OnRefused(const std::string& reason) = 0;
+};
+
+class BrokerLink final : public Uplink {
+ public:
+  static constexpr std::size_t kMaxWaitingBytes = 64u << 20;
+
+  /// `hello` makes the greeting anew for each connection.
+  BrokerLink(EventLoop& loop, LinkListener& listener, std::string url, std::function<wire::Hello()> hello);
+  ~BrokerLink() override;
+
+  Status Open();
+  bool Send(wire::Header header, std::vector<std::string> payloads) override;
+  bool connected() const { return state_.connected(); }
+  /// Runs `done` once the broker has read everything sent so far on this connection, and what it had sent
+  /// before has arrived. Forgotten when the connection is opened anew.
+  void Barrier(std::function<void()> done);
+  /// Says BYE and ends the connection; waits at most `patience` for what is queued to leave.
+  void Close(Millis patience);
+
+ private:
+  struct Socket;
+  struct Outgoing {
+    std::string header;
+    std::vector<std::string> payloads;
+    std::size_t Bytes() const;
+  };
+
+  void Service();
+  void ServiceSoon();
+  bool ReceiveOne();
+  void Handle(std::vector<std::string> frames);
+  /// Sends what waits, as far as ZeroMQ takes it.
+  void FlushWaiting();
+  bool SendNow(Outgoing& message);
+  void SendPing();
+  void OnPong();
+  void Tick();
+  void Reopen();
+
+  EventLoop& loop_;
+  LinkListener& listener_;
+  const std::string url_;
+  const std::function<wire::Hello()> hello_;
+  std::unique_ptr<Socket> socket_;
+  EventLoop::Watch watch_;  // after the socket
+  Deadlines::Handle tick_;
+  LinkState state_;
+  std::deque<Outgoing> waiting_;
+  std::size_t waiting_bytes_ = 0;
+  bool service_posted_ = false;
+  std::uint64_t pings_ = 0;  // of this connection; the broker answers each, in order
+  std::uint64_t pongs_ = 0;
+  std::uint64_t barrier_ping_ = 0;
+  std::function<void()> barrier_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace skerry::agent

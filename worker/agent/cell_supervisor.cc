@@ -1,0 +1,148 @@
+#include "worker/agent/cell_supervisor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/logging.h"
+
+namespace skerry::agent {
+namespace {
+
+// A cell that lived this long was a working one: the next failure is a new story.
+constexpr Millis kProvenAge{10'000};
+// Failures in a row after which the broker is told to send no jobs.
+constexpr int kUnhealthyFailures = 3;
+
+}  // namespace
+
+CellSupervisor::CellSupervisor(EventLoop& loop, CellFactory factory, CellListener& listener, Options options)
+    : loop_(loop),
+      listener_(listener),
+      options_(options),
+      starter_(loop, std::move(factory)),
+      back_off_(options.first_delay, options.longest_delay) {}
+
+void CellSupervisor::Start(std::function<void(Status)> done) {
+  first_start_ = std::move(done);
+  BeginStart();
+}
+
+void CellSupervisor::BeginStart() {
+  if (starting_ || stopped_) return;
+  starting_ = true;
+  start_scheduled_ = false;
+  start_timer_.Cancel();
+  starter_.Start([this](Result<std::unique_ptr<Cell>> started) { OnStarted(std::move(started)); });
+}
+
+void CellSupervisor::OnStarted(Result<std::unique_ptr<Cell>> started) {
+  starting_ = false;
+  if (stopped_) return;
+  const auto first_start = std::exchange(first_start_, nullptr);
+  if (!started) {
+    if (first_start) return first_start(Fail(started.error()));
+    spdlog::error("a cell could not be started: {}", started.error().message);
+    return StartLater();
+  }
+  const std::optional<CellNumber> retired = std::exchange(retiring_, std::nullopt);
+  running_.reset();
+  fork_timer_.Cancel();
+  RunningCell& running = running_.emplace();
+  running.number = ++last_number_;
+  running.cell = std::move(*started);
+  running.since = loop_.Now();
+  running.watch = loop_.OnReadable(running.cell->control_fd(), [this] { OnControlReadable(); });
+  age_timer_ = loop_.After(options_.max_age, [this] { RenewIfOld(); });
+  spdlog::info("cell {} is ready, pid {}", running.number, running.cell->pid());
+  if (retired) listener_.OnCellRetired(*retired);
+  SetHealthy(true);
+  listener_.OnCellReady();
+  if (first_start) first_start({});
+}
+
+void CellSupervisor::RequestForks(std::size_t count) {
+  for (; count > 0 && running_; --count) {
+    if (auto status = running_->cell->RequestFork(); !status) {
+      // Not from here: the caller may be in the middle of its own bookkeeping.
+      loop_.Post([this, number = running_->number, why = status.error().message] {
+        if (running_ && running_->number == number) OnCellLost(why);
+      });
+      return;
+    }
+    ++running_->pending;
+    ++running_->forks;
+    if (running_->pending == 1) ArmForkTimeout();
+  }
+  RenewIfOld();
+}
+
+void CellSupervisor::ArmForkTimeout() {
+  fork_timer_ = loop_.After(options_.fork_timeout, [this] { OnCellLost("it does not fork"); });
+}
+
+void CellSupervisor::OnControlReadable() {
+  for (const CellNumber number = running_->number; running_ && running_->number == number;) {
+    auto forked = running_->cell->OnReadable();
+    if (!forked) return OnCellLost(forked.error().message);
+    if (!*forked) return;
+    if (running_->pending > 0) --running_->pending;
+    if (running_->pending > 0) {
+      ArmForkTimeout();
+    } else {
+      fork_timer_.Cancel();
+    }
+    listener_.OnForked(Isolate(std::move(**forked), number));
+  }
+}
+
+void CellSupervisor::OnCellLost(const std::string& why) {
+  spdlog::error("cell {} is lost: {}", running_->number, why);
+  if (loop_.Now() - running_->since >= kProvenAge) back_off_.Reset();
+  running_.reset();
+  retiring_.reset();
+  fork_timer_.Cancel();
+  age_timer_.Cancel();
+  if (!starting_) StartLater();
+}
+
+void CellSupervisor::StartLater() {
+  const Millis delay = back_off_.Next();
+  if (!running_ && back_off_.failures() >= kUnhealthyFailures) SetHealthy(false);
+  StartAt(loop_.Now() + delay);
+}
+
+void CellSupervisor::StartAt(TimePoint when) {
+  start_scheduled_ = true;
+  start_timer_ = loop_.deadlines().At(when, [this] { BeginStart(); });
+}
+
+void CellSupervisor::RenewIfOld() {
+  if (!running_ || starting_ || start_scheduled_) return;
+  const bool old = loop_.Now() - running_->since >= options_.max_age;
+  if (running_->forks < options_.max_forks && !old) return;
+  spdlog::info("cell {} is renewed after {} forks", running_->number, running_->forks);
+  BeginStart();
+}
+
+void CellSupervisor::Retire(CellNumber cell, const std::string& why) {
+  if (!running_ || running_->number != cell || retiring_ == cell) return;
+  spdlog::warn("cell {} is retired: {}", cell, why);
+  retiring_ = cell;
+  const TimePoint earliest = running_->since + options_.retire_interval;
+  if (loop_.Now() >= earliest) return BeginStart();
+  StartAt(earliest);
+}
+
+void CellSupervisor::SetHealthy(bool healthy) {
+  if (healthy_ == healthy) return;
+  healthy_ = healthy;
+  listener_.OnCellHealth(healthy);
+}
+
+void CellSupervisor::Stop() {
+  stopped_ = true;
+  start_timer_.Cancel();
+  age_timer_.Cancel();
+}
+
+}  // namespace skerry::agent

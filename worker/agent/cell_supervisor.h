@@ -1,0 +1,110 @@
+// Keeps one cell running: starts it, restarts one that dies (with back-off), renews it by age and by forks
+// without a pause, and retires one whose layout a crash may have shown.
+//
+//   no cell ──start──▶ starting ──ok──▶ running ──died──▶ no cell (after a delay)
+//                          ▲                │ old, or crashed into
+//                          └── replacement ─┘  the old one serves until the new one is ready
+//
+// Threads: the event loop's; starts happen in CellStarter's thread.
+// Ownership: owns the cell. The listener outlives it, and may call RequestForks from any callback.
+// Errors: none leave it; they are logged, counted and waited out. IsHealthy says whether a fork can be hoped
+// for.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "worker/agent/back_off.h"
+#include "worker/agent/cell_starter.h"
+#include "worker/agent/event_loop.h"
+#include "worker/agent/isolate.h"
+
+namespace skerry::agent {
+
+class CellListener {
+ public:
+  virtual ~CellListener() = default;
+  virtual void OnForked(Isolate isolate) = 0;
+  /// A cell is ready; forks asked of an earlier one and not delivered will not come.
+  virtual void OnCellReady() = 0;
+  /// What was forked from this cell and is idle must not be used any more.
+  virtual void OnCellRetired(CellNumber cell) = 0;
+  /// IsHealthy has changed.
+  virtual void OnCellHealth(bool healthy) = 0;
+};
+
+/// The cell that forks now.
+struct RunningCell {
+  CellNumber number = 0;
+  std::unique_ptr<Cell> cell;
+  EventLoop::Watch watch;  // after the cell: destroyed before its descriptor closes
+  TimePoint since{};
+  std::uint64_t forks = 0;
+  std::size_t pending = 0;
+};
+
+class CellSupervisor {
+ public:
+  struct Options {
+    Millis first_delay{100};
+    Millis longest_delay{10'000};
+    /// Forks share hash seeds, canaries and layout (DESIGN section 6.2): a new cell draws new ones.
+    std::uint64_t max_forks = 10'000;
+    Millis max_age{3'600'000};
+    /// A fork takes below a millisecond; a cell that is this late hangs.
+    Millis fork_timeout{5'000};
+    /// Retirements for crashes come no closer than this, so that crashing programs cannot keep a core busy
+    /// with starts.
+    Millis retire_interval{1'000};
+  };
+
+  CellSupervisor(EventLoop& loop, CellFactory factory, CellListener& listener, Options options);
+
+  /// Starts the first cell; `done` is told how that went. Its failure is the caller's to act on; later ones
+  /// are not.
+  void Start(std::function<void(Status)> done);
+  /// Asks for `count` isolates; as many as are asked for before a cell is ready are asked again by the
+  /// listener.
+  void RequestForks(std::size_t count);
+  /// Asked for, not yet delivered.
+  std::size_t pending() const { return running_ ? running_->pending : 0; }
+  bool ready() const { return running_.has_value(); }
+  bool IsHealthy() const { return healthy_; }
+  /// The cell's layout may be known, or its isolates are no good: replace it. Nothing happens when it is
+  /// another one by now.
+  void Retire(CellNumber cell, const std::string& why);
+  /// No more starts.
+  void Stop();
+
+ private:
+  void BeginStart();
+  void OnStarted(Result<std::unique_ptr<Cell>> started);
+  void OnControlReadable();
+  void OnCellLost(const std::string& why);
+  void StartLater();
+  void StartAt(TimePoint when);
+  void RenewIfOld();
+  void ArmForkTimeout();
+  void SetHealthy(bool healthy);
+
+  EventLoop& loop_;
+  CellListener& listener_;
+  const Options options_;
+  CellStarter starter_;
+  std::optional<RunningCell> running_;
+  std::optional<CellNumber> retiring_;  // the running one, told to go when its successor is ready
+  bool starting_ = false;
+  bool start_scheduled_ = false;
+  bool stopped_ = false;
+  bool healthy_ = true;
+  CellNumber last_number_ = 0;
+  BackOff back_off_;
+  Deadlines::Handle start_timer_;
+  Deadlines::Handle fork_timer_;
+  Deadlines::Handle age_timer_;
+  std::function<void(Status)> first_start_;
+};
+
+}  // namespace skerry::agent

@@ -1,0 +1,79 @@
+#include "worker/agent/event_gate.h"
+
+#include <algorithm>
+#include <string>
+
+#include "worker/agent/text_check.h"
+
+namespace skerry::agent {
+namespace {
+
+// An ErrorDetail: message, name and stack of kMaxErrorBytes each, and its keys.
+constexpr std::size_t kMaxDetailBytes = 4 * kMaxErrorBytes;
+constexpr std::size_t kSlack = 1024;
+// The isolate's own count is its word alone: kept to what sums and JSON numbers can hold.
+constexpr std::uint64_t kMaxClaim = std::uint64_t{1} << 52;
+
+Error Broken(std::string what) {
+  return Error{ErrorKind::kInvalid, std::move(what)};
+}
+
+}  // namespace
+
+Result<Pass> EventGate::OnEvent(const wire::Event& event, std::string_view payload) {
+  const bool status = event.type == EventType::kStatus;
+  std::uint64_t& count = status ? status_events_ : console_events_;
+  const std::uint64_t cap = Limit(status ? LimitId::kMaxStatusEvents : LimitId::kMaxConsoleEvents);
+  if (count >= cap || payload.size() > Limit(LimitId::kMaxEventBytes) ||
+      event_bytes_ + payload.size() > Limit(LimitId::kMaxEventsTotalBytes)) {
+    ++dropped_here_;
+    return Pass::kDrop;
+  }
+  if (status ? !IsOneLineJson(payload) : !IsUtf8(payload)) {
+    return Fail(Broken(status ? "a status event that is not JSON" : "a console event that is not UTF-8"));
+  }
+  ++count;
+  event_bytes_ += payload.size();
+  return Pass::kForward;
+}
+
+void EventGate::OnDropped(std::uint64_t events) {
+  dropped_inside_ = std::max(dropped_inside_, std::min(events, kMaxClaim));
+}
+
+Status EventGate::OnCall(std::uint32_t call, std::string_view method, std::string_view params) {
+  if (call != calls_ + 1) return Fail(Broken("host call " + std::to_string(call) + " out of sequence"));
+  if (call > Limit(LimitId::kMaxDataRequests)) return Fail(Broken("a host call past maxDataRequests"));
+  if (method.size() + params.size() > Limit(LimitId::kMaxParamsBytes)) {
+    return Fail(Broken("a host call past maxParamsBytes"));
+  }
+  if (!IsUtf8(method)) return Fail(Broken("a host call whose method is not UTF-8"));
+  if (!IsOneLineJson(params)) return Fail(Broken("a host call whose params are not JSON"));
+  calls_ = call;
+  open_calls_.insert(call);
+  return {};
+}
+
+std::optional<wire::AnswerKind> EventGate::OnAnswer(std::uint32_t call, wire::AnswerKind kind,
+                                                    std::size_t bytes) {
+  if (open_calls_.erase(call) == 0) return std::nullopt;
+  if (data_bytes_ + bytes > Limit(LimitId::kMaxDataBytes)) return wire::AnswerKind::kRefused;
+  data_bytes_ += bytes;
+  return kind;
+}
+
+void EventGate::Report(Usage& usage) const {
+  usage.status_events = status_events_;
+  usage.console_events = console_events_;
+  usage.dropped_events = dropped_here_ + dropped_inside_;
+  usage.data_requests = calls_;
+  usage.data_bytes = data_bytes_;
+}
+
+std::size_t MaxFrameBytes(const Limits& limits) {
+  return std::max({limits.Get(LimitId::kMaxResultBytes), limits.Get(LimitId::kMaxParamsBytes),
+                   limits.Get(LimitId::kMaxEventBytes), static_cast<std::uint64_t>(kMaxDetailBytes)}) +
+         kSlack;
+}
+
+}  // namespace skerry::agent

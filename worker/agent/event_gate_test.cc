@@ -1,0 +1,126 @@
+#include "worker/agent/event_gate.h"
+
+#include <gtest/gtest.h>
+
+namespace skerry::agent {
+namespace {
+
+wire::Event Console() {
+  return {};
+}
+wire::Event StatusEvent() {
+  wire::Event event;
+  event.type = EventType::kStatus;
+  return event;
+}
+
+Limits Small() {
+  Limits limits;
+  limits.Set(LimitId::kMaxStatusEvents, 2);
+  limits.Set(LimitId::kMaxConsoleEvents, 3);
+  limits.Set(LimitId::kMaxEventBytes, 64);
+  limits.Set(LimitId::kMaxEventsTotalBytes, 100);
+  limits.Set(LimitId::kMaxDataRequests, 2);
+  limits.Set(LimitId::kMaxDataBytes, 10);
+  limits.Set(LimitId::kMaxParamsBytes, 8);
+  return limits;
+}
+
+Usage Report(const EventGate& gate) {
+  Usage usage;
+  gate.Report(usage);
+  return usage;
+}
+
+TEST(EventGate, CapsStatusAndConsoleEventsSeparately) {
+  EventGate gate(Small());
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(*gate.OnEvent(StatusEvent(), "1"), i < 2 ? Pass::kForward : Pass::kDrop);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(*gate.OnEvent(Console(), "x"), i < 3 ? Pass::kForward : Pass::kDrop);
+  EXPECT_EQ(Report(gate).status_events, 2u);
+  EXPECT_EQ(Report(gate).console_events, 3u);
+  EXPECT_EQ(Report(gate).dropped_events, 5u);
+}
+
+TEST(EventGate, DropsEventsPastTheirSizeAndPastTheTotalAtTheEdge) {
+  EventGate gate(Small());
+  EXPECT_EQ(*gate.OnEvent(Console(), std::string(65, 'a')), Pass::kDrop);
+  EXPECT_EQ(*gate.OnEvent(Console(), std::string(64, 'a')), Pass::kForward);
+  EXPECT_EQ(*gate.OnEvent(Console(), std::string(37, 'a')), Pass::kDrop);
+  EXPECT_EQ(*gate.OnEvent(Console(), std::string(36, 'a')), Pass::kForward);
+  EXPECT_EQ(Report(gate).dropped_events, 2u);
+}
+
+TEST(EventGate, CallsAMalformedEventABrokenProtocol) {
+  EventGate gate(Small());
+  EXPECT_FALSE(gate.OnEvent(StatusEvent(), "{"));
+  EXPECT_FALSE(gate.OnEvent(StatusEvent(), ""));
+  EXPECT_FALSE(gate.OnEvent(Console(), "\xff"));
+  EXPECT_TRUE(gate.OnEvent(Console(), ""));
+}
+
+TEST(EventGate, AddsWhatTheIsolateSaysItDroppedToWhatWasDroppedHere) {
+  EventGate gate(Small());
+  gate.OnDropped(7);
+  gate.OnDropped(5);
+  gate.CountLost();
+  EXPECT_EQ(*gate.OnEvent(Console(), std::string(65, 'a')), Pass::kDrop);
+  EXPECT_EQ(Report(gate).dropped_events, 9u);
+}
+
+TEST(EventGate, KeepsAnAbsurdClaimOfDropsWithinReason) {
+  EventGate gate(Small());
+  gate.OnDropped(~0ull);
+  gate.CountLost();
+  EXPECT_EQ(Report(gate).dropped_events, (1ull << 52) + 1);
+}
+
+TEST(EventGate, TakesCallsInSequenceUpToTheLimit) {
+  EventGate gate(Small());
+  EXPECT_FALSE(gate.made_host_call());
+  EXPECT_FALSE(gate.OnCall(2, "m", "1"));
+  EXPECT_FALSE(gate.OnCall(0, "m", "1"));
+  EXPECT_TRUE(gate.OnCall(1, "m", "1"));
+  EXPECT_FALSE(gate.OnCall(1, "m", "1"));
+  EXPECT_TRUE(gate.OnCall(2, "m", "1"));
+  EXPECT_FALSE(gate.OnCall(3, "m", "1")) << "past maxDataRequests";
+  EXPECT_TRUE(gate.made_host_call());
+  EXPECT_EQ(Report(gate).data_requests, 2u);
+}
+
+TEST(EventGate, HoldsMethodAndParamsTogetherToTheirSize) {
+  EXPECT_TRUE(EventGate(Small()).OnCall(1, "mmmm", "1234"));
+  EXPECT_FALSE(EventGate(Small()).OnCall(1, "mmmm", "12345"));
+  EXPECT_FALSE(EventGate(Small()).OnCall(1, "\xff", "1"));
+  EXPECT_FALSE(EventGate(Small()).OnCall(1, "m", "{"));
+}
+
+TEST(EventGate, RefusesTheAnswerThatWouldPassMaxDataBytesAndDeliversASmallerOne) {
+  EventGate gate(Small());
+  ASSERT_TRUE(gate.OnCall(1, "m", "1"));
+  ASSERT_TRUE(gate.OnCall(2, "m", "1"));
+  EXPECT_EQ(gate.OnAnswer(2, wire::AnswerKind::kValue, 11), wire::AnswerKind::kRefused);
+  EXPECT_EQ(gate.OnAnswer(1, wire::AnswerKind::kError, 10), wire::AnswerKind::kError);
+  EXPECT_EQ(Report(gate).data_bytes, 10u);
+}
+
+TEST(EventGate, DropsAnswersToCallsThatAreNotOpen) {
+  EventGate gate(Small());
+  EXPECT_FALSE(gate.OnAnswer(1, wire::AnswerKind::kValue, 1));
+  ASSERT_TRUE(gate.OnCall(1, "m", "1"));
+  EXPECT_TRUE(gate.OnAnswer(1, wire::AnswerKind::kValue, 1));
+  EXPECT_FALSE(gate.OnAnswer(1, wire::AnswerKind::kValue, 1));
+}
+
+TEST(MaxFrameBytes, FitsTheLargestThingThatARunMaySend) {
+  Limits limits = Small();
+  EXPECT_GE(MaxFrameBytes(limits), limits.Get(LimitId::kMaxResultBytes));
+  limits.Set(LimitId::kMaxParamsBytes, 64u << 20);
+  EXPECT_GE(MaxFrameBytes(limits), 64u << 20);
+  limits.Set(LimitId::kMaxResultBytes, 1);
+  limits.Set(LimitId::kMaxParamsBytes, 0);
+  EXPECT_GE(MaxFrameBytes(limits), 3 * kMaxErrorBytes) << "an error's texts";
+}
+
+}  // namespace
+}  // namespace skerry::agent

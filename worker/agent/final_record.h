@@ -1,0 +1,22 @@
+// Checks the final record of an isolate: hostile input that may only say how its own program ended.
+//
+// Threads: pure functions. Errors: the Error says what is wrong with the record; the run then counts as
+// having broken the protocol.
+#pragma once
+
+#include <string>
+
+#include "common/limits.h"
+#include "common/outcome.h"
+#include "common/result.h"
+#include "common/wire/messages.h"
+
+namespace skerry::agent {
+
+/// The outcome that a record claims. Accepted are ok with a value of at most maxResultBytes of JSON text, and
+/// the codes VALIDATION, COMPILE, RUNTIME, LIMIT and OOM with a fault and a limit that go with them. Texts
+/// are cut to kMaxErrorBytes, and of the usage only heap_peak_bytes and dropped_events are taken: the worker
+/// counts the rest.
+Result<Outcome> CheckFinal(const wire::Final& final, std::string payload, const Limits& limits);
+
+}  // namespace skerry::agent

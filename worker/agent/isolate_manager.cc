@@ -1,0 +1,130 @@
+#include "worker/agent/isolate_manager.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/logging.h"
+
+namespace skerry::agent {
+namespace {
+
+// No program has run in them yet: so many failures in a row are their cell's fault.
+constexpr int kMaxUseless = 8;
+
+}  // namespace
+
+IsolateManager::Ticket& IsolateManager::Ticket::operator=(Ticket&& other) noexcept {
+  if (this != &other) {
+    Leave();
+    owner_ = std::exchange(other.owner_, nullptr);
+    waiter_ = std::move(other.waiter_);
+  }
+  return *this;
+}
+
+void IsolateManager::Ticket::Leave() {
+  const auto waiter = waiter_.lock();
+  if (owner_ != nullptr && waiter) owner_->waiters_.remove(waiter);
+  owner_ = nullptr;
+}
+
+IsolateManager::IsolateManager(EventLoop& loop, CellFactory factory, Options options)
+    : loop_(loop),
+      options_(options),
+      ledger_(options.max_concurrent_isolates, options.JobsMb()),
+      wanted_spares_(options.max_spares),
+      cells_(loop, std::move(factory), *this, options.cells) {}
+
+void IsolateManager::Start(std::function<void(Status)> done) {
+  cells_.Start(std::move(done));
+}
+
+std::optional<Isolate> IsolateManager::TakeSpare() {
+  std::optional<Isolate> isolate;
+  while (!isolate && !spares_.empty()) {
+    Spare& oldest = spares_.front();
+    oldest.watch.Reset();
+    // One that died a moment ago, with the news still in the loop's queue, is of no use to a job.
+    if (!oldest.isolate.TryReap()) isolate.emplace(std::move(oldest.isolate));
+    spares_.pop_front();
+  }
+  Refill();
+  return isolate;
+}
+
+IsolateManager::Ticket IsolateManager::Await(std::function<void(Result<Isolate>)> ready) {
+  auto waiter = std::make_shared<Waiter>();
+  waiter->ready = std::move(ready);
+  waiter->give_up = loop_.After(options_.max_wait, [this, weak = std::weak_ptr(waiter)] { GiveUp(weak); });
+  waiters_.push_back(waiter);
+  Refill();
+  return Ticket(this, waiter);
+}
+
+void IsolateManager::GiveUp(const std::weak_ptr<Waiter>& weak) {
+  const auto waiter = weak.lock();
+  if (!waiter) return;
+  waiters_.remove(waiter);
+  waiter->ready(Fail(ErrorKind::kUnavailable, "no cell could fork an isolate for " +
+                                                  std::to_string(options_.max_wait.count()) + " ms"));
+}
+
+void IsolateManager::OnForked(Isolate isolate) {
+  if (waiters_.empty()) return AddSpare(std::move(isolate));
+  const auto waiter = waiters_.front();
+  waiters_.pop_front();
+  waiter->ready(std::move(isolate));
+}
+
+void IsolateManager::AddSpare(Isolate isolate) {
+  // A job that waited may have gone meanwhile; the Isolate's end kills and reaps it.
+  if (spares_.size() >= wanted_spares_) return;
+  const auto spare = spares_.emplace(spares_.end(), std::move(isolate));
+  spare->watch = loop_.OnReadable(spare->isolate.pidfd(), [this, spare] { OnSpareDied(spare); });
+}
+
+void IsolateManager::OnSpareDied(Spares::iterator spare) {
+  const auto status = spare->isolate.TryReap();
+  if (!status) return;
+  const CellNumber cell = spare->isolate.cell();
+  spdlog::warn("an idle isolate of cell {} died, signal {}, status {}", cell, status->signal, status->code);
+  spares_.erase(spare);
+  // When it was one too many, refilling waits for the next cell: forking more of these would go round in
+  // circles.
+  if (!CountUseless(cell)) Refill();
+}
+
+void IsolateManager::NoteHandOver(CellNumber cell, HandOver result) {
+  if (result == HandOver::kWorked) {
+    useless_ = 0;
+  } else {
+    CountUseless(cell);
+  }
+}
+
+bool IsolateManager::CountUseless(CellNumber cell) {
+  if (++useless_ < kMaxUseless) return false;
+  cells_.Retire(cell, "its isolates die before they run a job");
+  return true;
+}
+
+void IsolateManager::OnCellRetired(CellNumber cell) {
+  useless_ = 0;
+  spares_.remove_if([&](const Spare& spare) { return spare.isolate.cell() == cell; });
+}
+
+void IsolateManager::OnCellHealth(bool healthy) {
+  if (on_health_) on_health_(healthy);
+}
+
+void IsolateManager::StopSpares() {
+  wanted_spares_ = 0;
+}
+
+void IsolateManager::Refill() {
+  const std::size_t missing = wanted_spares_ > spares_.size() ? wanted_spares_ - spares_.size() : 0;
+  const std::size_t wanted = waiters_.size() + missing;
+  if (wanted > cells_.pending()) cells_.RequestForks(wanted - cells_.pending());
+}
+
+}  // namespace skerry::agent

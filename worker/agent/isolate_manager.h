@@ -1,0 +1,128 @@
+// Isolates for jobs: at most maxConcurrentIsolates leases, at most maxSpares forked ahead of need, and never
+// more memory promised than the worker has.
+//
+//   Result<Lease> lease = manager.Acquire(job.memory_mb);          // "IsolateManager at capacity (4)"
+//   if (auto isolate = manager.TakeSpare()) run(*isolate);
+//   else ticket = manager.Await([](Result<Isolate> isolate) { ... });
+//
+// Memory: workerMemoryMb = two cells (a renewal has both for a moment) + maxSpares idle isolates + the
+// leases' budgets. The first two are set aside once, so a spare never has to be refused and the credit given
+// to the broker is constant.
+//
+// Threads: the event loop's.
+// Ownership: owns the spares. Leases and tickets must end before it does. A Lease is held until its isolate
+// is reaped. Errors: kExhausted past a bound; kUnavailable when no cell could fork within the waiting time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+
+#include "worker/agent/cell_supervisor.h"
+#include "worker/agent/event_loop.h"
+#include "worker/agent/isolate.h"
+#include "worker/agent/lease_ledger.h"
+
+namespace skerry::agent {
+
+class IsolateManager : private CellListener {
+  struct Waiter {
+    std::function<void(Result<Isolate>)> ready;
+    Deadlines::Handle give_up;
+  };
+  using Waiters = std::list<std::shared_ptr<Waiter>>;
+
+ public:
+  /// What a cell and an idle isolate take at most [M]: V8, its warmed heap and code.
+  static constexpr std::uint64_t kCellMb = 64;
+  static constexpr std::uint64_t kSpareMb = 8;
+
+  struct Options {
+    std::size_t max_concurrent_isolates = 4;
+    std::size_t max_spares = 4;
+    std::uint64_t worker_memory_mb = 1024;
+    /// How long a job may wait for a fork before it is LOST.
+    Millis max_wait{10'000};
+    CellSupervisor::Options cells;
+
+    std::uint64_t ReservedMb() const { return 2 * kCellMb + max_spares * kSpareMb; }
+    /// Left for jobs: the credit given to the broker.
+    std::uint64_t JobsMb() const {
+      return worker_memory_mb > ReservedMb() ? worker_memory_mb - ReservedMb() : 0;
+    }
+  };
+
+  /// A job's place in the queue for a fork; destroying it leaves the queue.
+  class Ticket {
+   public:
+    Ticket() = default;
+    ~Ticket() { Leave(); }
+    Ticket(Ticket&& other) noexcept
+        : owner_(std::exchange(other.owner_, nullptr)), waiter_(std::move(other.waiter_)) {}
+    Ticket& operator=(Ticket&& other) noexcept;
+    void Leave();
+
+   private:
+    friend class IsolateManager;
+    Ticket(IsolateManager* owner, std::weak_ptr<Waiter> waiter) : owner_(owner), waiter_(std::move(waiter)) {}
+    IsolateManager* owner_ = nullptr;
+    std::weak_ptr<Waiter> waiter_;
+  };
+
+  IsolateManager(EventLoop& loop, CellFactory factory, Options options);
+  ~IsolateManager() override = default;
+
+  /// Starts the first cell and the spares. `done` is told how that went.
+  void Start(std::function<void(Status)> done);
+  Result<Lease> Acquire(std::uint64_t memory_mb) { return ledger_.Acquire(memory_mb); }
+  std::optional<Isolate> TakeSpare();
+  Ticket Await(std::function<void(Result<Isolate>)> ready);
+  /// Whether an isolate took the job that it was given. A cell whose isolates keep failing to is replaced.
+  enum class HandOver : bool { kFailed, kWorked };
+  void NoteHandOver(CellNumber cell, HandOver result);
+  /// The isolate died in a way that may have shown its cell's layout.
+  void Retire(CellNumber cell, const std::string& why) { cells_.Retire(cell, why); }
+  /// No more forks ahead of need, and no new cells unless a job waits for one: the worker is draining.
+  void StopSpares();
+  /// Told when forks can (not) be hoped for.
+  void set_on_health(std::function<void(bool)> hook) { on_health_ = std::move(hook); }
+
+  const LeaseLedger& ledger() const { return ledger_; }
+  std::size_t spares() const { return spares_.size(); }
+  std::size_t waiting() const { return waiters_.size(); }
+
+ private:
+  struct Spare {
+    explicit Spare(Isolate isolate) : isolate(std::move(isolate)) {}
+    Isolate isolate;
+    EventLoop::Watch watch;  // of its exit; after the isolate
+  };
+  using Spares = std::list<Spare>;
+
+  void OnForked(Isolate isolate) override;
+  void OnCellReady() override { Refill(); }
+  void OnCellRetired(CellNumber cell) override;
+  void OnCellHealth(bool healthy) override;
+
+  void AddSpare(Isolate isolate);
+  void OnSpareDied(Spares::iterator spare);
+  /// True: it was one too many, and the cell is to be replaced.
+  bool CountUseless(CellNumber cell);
+  void GiveUp(const std::weak_ptr<Waiter>& waiter);
+  /// Asks for as many forks as waiting jobs and missing spares need.
+  void Refill();
+
+  EventLoop& loop_;
+  const Options options_;
+  LeaseLedger ledger_;
+  Spares spares_;  // oldest first
+  Waiters waiters_;
+  std::size_t wanted_spares_;
+  int useless_ = 0;  // isolates in a row that died idle or did not take their job
+  std::function<void(bool)> on_health_;
+  CellSupervisor cells_;  // last: it calls back into the above
+};
+
+}  // namespace skerry::agent

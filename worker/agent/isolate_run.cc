@@ -1,0 +1,279 @@
+#include "worker/agent/isolate_run.h"
+
+#include <sys/random.h>
+
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/wire/codec.h"
+
+namespace skerry::agent {
+namespace {
+
+// Per wake-up and run, so that a flooding isolate does not keep its neighbours waiting: the smallest messages
+// in this much take some 2 ms to read.
+constexpr std::size_t kReadBudget = std::size_t{64} * 1024;
+// At the deadline, what had been written before it still counts: more than a socket buffer holds by default.
+constexpr std::size_t kLastReadBudget = std::size_t{1024} * 1024;
+// Over the job's own budget: allocations that V8 and libc make for themselves. Start value of DESIGN
+// section 6.7.
+constexpr Bytes kDataMargin = Bytes::MiB(16);
+// An idle isolate takes its job at once; one that does not is no isolate.
+constexpr Millis kHandOverTime{10'000};
+// From its final to its exit, which is an _exit and the kernel's freeing of its memory.
+constexpr Millis kExitGrace{100};
+// Between closing its socket and dying: a dying process closes it last.
+constexpr Millis kEofGrace{1'000};
+
+std::uint64_t RandomSeed() {
+  std::uint64_t seed = 0;
+  // Eight bytes never come short once the kernel's pool is initialised, which it is long before a worker
+  // starts.
+  while (::getrandom(&seed, sizeof seed, 0) != sizeof seed) {
+  }
+  return seed;
+}
+
+}  // namespace
+
+IsolateRun::IsolateRun(EventLoop& loop, Isolate isolate, const JobPlan& plan, std::uint32_t attempt,
+                       RunListener& listener)
+    : loop_(loop),
+      plan_(plan),
+      attempt_(attempt),
+      listener_(listener),
+      isolate_(std::move(isolate)),
+      port_(isolate_.socket(), MaxFrameBytes(plan.limits)),
+      verdict_(plan.limits, attempt),
+      gate_(plan.limits),
+      watch_(plan.limits) {}
+
+void IsolateRun::Start() {
+  socket_watch_ = loop_.OnReadable(isolate_.socket(), [this] { OnSocketReadable(); });
+  exit_watch_ = loop_.OnReadable(isolate_.pidfd(), [this] { OnExit(); });
+  timer_ = loop_.After(kHandOverTime, [this] { Stop(Cause::kHandOver, "its process did not take it"); });
+  if (auto status = SetLimits(); !status) return Stop(Cause::kHandOver, status.error().message);
+  SendJob();
+}
+
+Status IsolateRun::SetLimits() {
+  if (isolate_.pid() <= 0) return Fail(ErrorKind::kUnavailable, "its process had died");
+  auto memory = ReadMemory(isolate_.pid());
+  if (!memory) return Fail(memory.error());
+  auto cpu = ReadCpuTime(isolate_.pid());
+  if (!cpu) return Fail(cpu.error());
+  baseline_ = *memory;
+  cpu_baseline_ = *cpu;
+  return LimitData(isolate_.pid(), memory->data + Bytes::MiB(plan_.limits.memory_mb()) + kDataMargin);
+}
+
+void IsolateRun::SendJob() {
+  wire::Dispatch dispatch = plan_.dispatch;
+  dispatch.attempt = attempt_;
+  dispatch.seed = RandomSeed();
+  port_.Send(dispatch, {plan_.code, plan_.input});
+  FlushOut();
+}
+
+void IsolateRun::FlushOut() {
+  switch (port_.Flush()) {
+    case IsolatePort::WriteEnd::kFlushed:
+      Apply(RunEvent::kJobSent);
+      break;
+    case IsolatePort::WriteEnd::kBlocked:
+      if (socket_watch_) socket_watch_.OnceWritable([this] { FlushOut(); });
+      break;
+    case IsolatePort::WriteEnd::kPeerGone:
+      // Running, its exit or its closed socket tells more than this.
+      if (state_ == RunState::kSending) Stop(Cause::kHandOver, "its process closed its socket");
+      break;
+  }
+}
+
+void IsolateRun::Apply(RunEvent event) {
+  const RunTransition transition = agent::OnEvent(state_, event);
+  state_ = transition.next;
+  switch (transition.action) {
+    case RunAction::kNothing:
+      break;
+    case RunAction::kStartClocks:
+      StartClocks();
+      break;
+    case RunAction::kAwaitExit:
+      AwaitExit();
+      break;
+    case RunAction::kKillProcess:
+      KillProcess();
+      break;
+    case RunAction::kReport:
+      listener_.OnRunEnded();  // may destroy this
+      break;
+  }
+}
+
+void IsolateRun::StartClocks() {
+  sent_at_ = loop_.Now();
+  verdict_.JobSent();
+  watch_.Start(sent_at_);
+  timer_ = loop_.deadlines().At(watch_.NextCheck(), [this] { CheckLimits(); });
+}
+
+void IsolateRun::AwaitExit() {
+  ended_at_ = loop_.Now();
+  socket_watch_.Reset();
+  eof_timer_.Cancel();
+  timer_ = loop_.After(kExitGrace, [this] { Apply(RunEvent::kGraceOver); });
+}
+
+void IsolateRun::KillProcess() {
+  timer_.Cancel();
+  eof_timer_.Cancel();
+  if (distrusted()) socket_watch_.Reset();
+  if (ended_at_ == TimePoint{}) ended_at_ = loop_.Now();
+  isolate_.Kill();
+}
+
+void IsolateRun::Answer(std::uint32_t call, wire::AnswerKind kind, std::string payload) {
+  if (state_ != RunState::kRunning) return;
+  const auto delivered = gate_.OnAnswer(call, kind, payload.size());
+  if (!delivered) return;
+  if (*delivered == wire::AnswerKind::kRefused) payload.clear();
+  wire::Answer answer;
+  answer.call = call;
+  answer.kind = *delivered;
+  port_.SendOwned(answer, std::move(payload));
+  FlushOut();
+}
+
+void IsolateRun::Stop(Cause cause, std::string why) {
+  if (verdict_.Record(cause, std::move(why))) Apply(RunEvent::kKill);
+}
+
+void IsolateRun::CheckLimits() {
+  const TimePoint now = loop_.Now();
+  if (now >= watch_.deadline()) {
+    // What it had written in time stands, even where the loop comes late to read it.
+    port_.Read(kLastReadBudget);
+    HandleFrames();
+    if (verdict_.decided()) return;
+  }
+  if (const auto cause = watch_.Check(now, TakeReadings())) return Stop(*cause);
+  if (watch_.ShouldLowerPriority()) LowerPriority(isolate_.pid());
+  timer_ = loop_.deadlines().At(watch_.NextCheck(), [this] { CheckLimits(); });
+}
+
+LimitWatch::Readings IsolateRun::TakeReadings() const {
+  LimitWatch::Readings readings;
+  if (auto cpu = ReadCpuTime(isolate_.pid())) readings.cpu = *cpu - cpu_baseline_;
+  const auto memory = ReadMemory(isolate_.pid());
+  if (!memory) return readings;
+  const Bytes growth = memory->resident - baseline_.resident;
+  if (growth <= Bytes::MiB(plan_.limits.memory_mb())) {
+    readings.memory_growth = growth;
+  } else if (const auto own = ReadPrivateMemory(isolate_.pid())) {
+    readings.memory_growth = *own - baseline_.anonymous;
+  }
+  return readings;
+}
+
+void IsolateRun::OnSocketReadable() {
+  const auto end = port_.Read(kReadBudget);
+  HandleFrames();
+  if (end == IsolatePort::ReadEnd::kEof) OnPeerClosed();
+}
+
+void IsolateRun::HandleFrames() {
+  while (!verdict_.has_final() && !distrusted()) {
+    auto frame = port_.Next();
+    if (!frame) return Stop(Cause::kProtocolBroken, frame.error().message);
+    if (!*frame) return;
+    HandleFrame(std::move(**frame));
+  }
+}
+
+void IsolateRun::HandleFrame(wire::Frame frame) {
+  if (state_ == RunState::kSending) return Stop(Cause::kHandOver, "its process spoke before it had the job");
+  auto header = wire::Decode(frame.header);
+  if (!header) return Stop(Cause::kProtocolBroken, header.error().message);
+  if (auto* event = std::get_if<wire::Event>(&*header)) return HandleEvent(*event, std::move(frame.payloads));
+  if (auto* call = std::get_if<wire::Call>(&*header)) return HandleCall(*call, std::move(frame.payloads));
+  if (auto* final = std::get_if<wire::Final>(&*header)) return HandleFinal(*final, std::move(frame.payloads));
+  if (auto* dropped = std::get_if<wire::Dropped>(&*header); dropped != nullptr && frame.payloads.empty()) {
+    return gate_.OnDropped(dropped->events);
+  }
+  Stop(Cause::kProtocolBroken, "a message that an isolate has no business sending");
+}
+
+void IsolateRun::HandleEvent(wire::Event event, std::vector<std::string> payloads) {
+  if (payloads.size() != 1) return Stop(Cause::kProtocolBroken, "an event without its one payload");
+  const auto pass = gate_.OnEvent(event, payloads[0]);
+  if (!pass) return Stop(Cause::kProtocolBroken, pass.error().message);
+  if (*pass == Pass::kDrop) return;
+  event.attempt = attempt_;
+  if (!listener_.OnRunEvent(std::move(event), std::move(payloads[0]))) gate_.CountLost();
+}
+
+void IsolateRun::HandleCall(wire::Call call, std::vector<std::string> payloads) {
+  if (state_ != RunState::kRunning) return;  // killed: nobody waits for the answer
+  if (payloads.size() != 2) return Stop(Cause::kProtocolBroken, "a host call without its two payloads");
+  if (auto status = gate_.OnCall(call.call, payloads[0], payloads[1]); !status) {
+    return Stop(Cause::kProtocolBroken, status.error().message);
+  }
+  call.attempt = attempt_;
+  listener_.OnRunCall(std::move(call), std::move(payloads[0]), std::move(payloads[1]));
+}
+
+void IsolateRun::HandleFinal(const wire::Final& final, std::vector<std::string> payloads) {
+  if (payloads.size() != 1) return Stop(Cause::kProtocolBroken, "a final without its one payload");
+  if (verdict_.FinalRecord(final, std::move(payloads[0]))) {
+    gate_.OnDropped(final.usage.dropped_events);
+    return Apply(RunEvent::kFinalRead);
+  }
+  // Not acceptable, or too late; killing again is harmless.
+  Apply(RunEvent::kKill);
+}
+
+void IsolateRun::OnPeerClosed() {
+  socket_watch_.Reset();  // it would be readable for ever
+  if (state_ != RunState::kSending && state_ != RunState::kRunning) return;
+  eof_timer_ = loop_.After(kEofGrace,
+                           [this] { Stop(Cause::kProtocolBroken, "it closed its socket without a final"); });
+}
+
+void IsolateRun::OnExit() {
+  exit_ = isolate_.TryReap();
+  if (!exit_) return;
+  if (ended_at_ == TimePoint{}) ended_at_ = loop_.Now();
+  // The dead write no more, so this ends.
+  while (!verdict_.has_final() && !distrusted()) {
+    const auto end = port_.Read(kLastReadBudget);
+    HandleFrames();
+    if (end != IsolatePort::ReadEnd::kBudget) break;
+  }
+  exit_watch_.Reset();
+  socket_watch_.Reset();
+  timer_.Cancel();
+  eof_timer_.Cancel();
+  verdict_.Exited(*exit_, JudgeMemory(exit_->peak_resident, baseline_.resident, plan_.limits.memory_mb()));
+  Apply(RunEvent::kExited);
+}
+
+// Nothing that it sends is looked at any more: what came before stands, what comes after is noise.
+bool IsolateRun::distrusted() const {
+  return verdict_.cause() == Cause::kProtocolBroken || verdict_.cause() == Cause::kHandOver;
+}
+
+Usage IsolateRun::usage() const {
+  Usage usage;
+  gate_.Report(usage);
+  if (verdict_.started()) usage.wall_ms = MillisBetween(sent_at_, ended_at_);
+  if (exit_) {
+    const Micros cpu = exit_->cpu > cpu_baseline_ ? exit_->cpu - cpu_baseline_ : Micros(0);
+    usage.cpu_ms = static_cast<double>(cpu.count()) / 1000;
+    usage.memory_peak_bytes = (exit_->peak_resident - baseline_.resident).count();
+  }
+  return usage;
+}
+
+}  // namespace skerry::agent

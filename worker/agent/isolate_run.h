@@ -1,0 +1,98 @@
+// One run: a job on an isolate, from hand-over to reaping. Sets the outer limits, sends the job, reads what
+// comes back, keeps the clocks, kills, reaps. The states are in run_state.h, the judgement in verdict.h; this
+// is the shell that has descriptors and timers.
+//
+// Threads: the event loop's.
+// Ownership: owns the isolate; borrows the plan, which must outlive it. The listener may destroy the run
+// inside OnRunEnded, and only there. Errors: none; whatever goes wrong is a verdict.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "worker/agent/event_gate.h"
+#include "worker/agent/event_loop.h"
+#include "worker/agent/isolate.h"
+#include "worker/agent/isolate_port.h"
+#include "worker/agent/job_plan.h"
+#include "worker/agent/limit_watch.h"
+#include "worker/agent/run_state.h"
+#include "worker/agent/verdict.h"
+
+namespace skerry::agent {
+
+class RunListener {
+ public:
+  virtual ~RunListener() = default;
+  /// False: it could not be sent on; it is counted as dropped.
+  virtual bool OnRunEvent(wire::Event event, std::string payload) = 0;
+  virtual void OnRunCall(wire::Call call, std::string method, std::string params) = 0;
+  /// The process is reaped; verdict(), usage() and made_host_call() are complete.
+  virtual void OnRunEnded() = 0;
+};
+
+class IsolateRun {
+ public:
+  IsolateRun(EventLoop& loop, Isolate isolate, const JobPlan& plan, std::uint32_t attempt,
+             RunListener& listener);
+  IsolateRun(const IsolateRun&) = delete;
+  IsolateRun& operator=(const IsolateRun&) = delete;
+
+  /// Sets the limits and begins to send.
+  void Start();
+  /// A host's answer; one for a call that is not open is dropped.
+  void Answer(std::uint32_t call, wire::AnswerKind kind, std::string payload);
+  /// Kills it for this cause, unless its end is decided already.
+  void Stop(Cause cause, std::string why = {});
+
+  const Verdict& verdict() const { return verdict_; }
+  CellNumber cell() const { return isolate_.cell(); }
+  bool made_host_call() const { return gate_.made_host_call(); }
+  /// Everything that the worker measures; what only the engine knows is in the verdict's outcome.
+  Usage usage() const;
+
+ private:
+  void Apply(RunEvent event);
+  Status SetLimits();
+  void SendJob();
+  void FlushOut();
+  void StartClocks();
+  void AwaitExit();
+  void KillProcess();
+  void CheckLimits();
+  LimitWatch::Readings TakeReadings() const;
+
+  void OnSocketReadable();
+  void HandleFrames();
+  void HandleFrame(wire::Frame frame);
+  void HandleEvent(wire::Event event, std::vector<std::string> payloads);
+  void HandleCall(wire::Call call, std::vector<std::string> payloads);
+  void HandleFinal(const wire::Final& final, std::vector<std::string> payloads);
+  bool distrusted() const;
+  void OnPeerClosed();
+  void OnExit();
+
+  EventLoop& loop_;
+  const JobPlan& plan_;
+  const std::uint32_t attempt_;
+  RunListener& listener_;
+
+  Isolate isolate_;
+  IsolatePort port_;
+  EventLoop::Watch socket_watch_;  // after the isolate: destroyed before its descriptors close
+  EventLoop::Watch exit_watch_;
+  Deadlines::Handle timer_;  // of the current state: hand-over, limits, or grace
+  Deadlines::Handle eof_timer_;
+
+  RunState state_ = RunState::kSending;
+  Verdict verdict_;
+  EventGate gate_;
+  LimitWatch watch_;
+  MemoryReading baseline_;
+  Micros cpu_baseline_{0};
+  TimePoint sent_at_{};
+  TimePoint ended_at_{};  // final read, killed, or found dead
+  std::optional<ExitStatus> exit_;
+};
+
+}  // namespace skerry::agent

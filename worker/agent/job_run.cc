@@ -1,0 +1,149 @@
+#include "worker/agent/job_run.h"
+
+#include <utility>
+
+#include "common/logging.h"
+
+namespace skerry::agent {
+namespace {
+
+// After the first, on another isolate: with a failing cell more would only take longer to say so.
+constexpr int kMaxFailedHandOvers = 2;
+constexpr int kMaxDeaths = 1;
+
+void SendFinal(Uplink& uplink, const wire::Dispatch& dispatch, const Outcome& outcome) {
+  wire::Final final = wire::ToFinal(outcome);
+  final.lease = dispatch.lease;
+  uplink.Send(std::move(final), {outcome.error ? wire::DetailPayload(*outcome.error) : outcome.value});
+}
+
+}  // namespace
+
+void SendRefusal(Uplink& uplink, const wire::Dispatch& dispatch, JobError error) {
+  Outcome outcome;
+  outcome.attempt = dispatch.attempt;
+  outcome.error = std::move(error);
+  SendFinal(uplink, dispatch, outcome);
+}
+
+JobRun::JobRun(EventLoop& loop, IsolateManager& isolates, Uplink& uplink, JobPlan plan, Lease lease,
+               std::function<void()> done)
+    : loop_(loop),
+      isolates_(isolates),
+      uplink_(uplink),
+      plan_(std::move(plan)),
+      lease_(std::move(lease)),
+      done_(std::move(done)),
+      attempt_(plan_.dispatch.attempt) {}
+
+void JobRun::Begin() {
+  SeekIsolate();
+}
+
+void JobRun::SeekIsolate() {
+  if (auto isolate = isolates_.TakeSpare()) return Run(std::move(*isolate));
+  ticket_ = isolates_.Await([this](Result<Isolate> isolate) {
+    if (isolate) return Run(std::move(*isolate));
+    Outcome outcome;
+    outcome.error = NotRunning(Code::kLost, isolate.error().message);
+    Finish(std::move(outcome));
+  });
+}
+
+void JobRun::Run(Isolate isolate) {
+  run_.emplace(loop_, std::move(isolate), plan_, attempt_, static_cast<RunListener&>(*this));
+  run_->Start();
+}
+
+void JobRun::Answer(const wire::Answer& answer, std::string payload) {
+  // An answer to an earlier attempt's call is not this attempt's.
+  if (run_ && answer.attempt == attempt_) run_->Answer(answer.call, answer.kind, std::move(payload));
+}
+
+void JobRun::Stop(Cause cause) {
+  if (run_) return run_->Stop(cause);
+  Outcome outcome;
+  outcome.error = cause == Cause::kCancelled ? NotRunning(Code::kCancelled, "the job was cancelled")
+                                             : NotRunning(Code::kLost, "the worker was stopped");
+  Finish(std::move(outcome));
+}
+
+JobError JobRun::NotRunning(Code code, std::string message) const {
+  JobError error = MakeError(code, std::move(message));
+  error.started = started_;
+  return error;
+}
+
+bool JobRun::OnRunEvent(wire::Event event, std::string payload) {
+  event.id = JobId();
+  event.lease = plan_.dispatch.lease;
+  std::vector<std::string> payloads;
+  payloads.push_back(std::move(payload));
+  return uplink_.Send(std::move(event), std::move(payloads));
+}
+
+void JobRun::OnRunCall(wire::Call call, std::string method, std::string params) {
+  call.id = JobId();
+  call.lease = plan_.dispatch.lease;
+  std::vector<std::string> payloads;
+  payloads.push_back(std::move(method));
+  payloads.push_back(std::move(params));
+  uplink_.Send(std::move(call), std::move(payloads));
+}
+
+void JobRun::OnRunEnded() {
+  RerunPolicy policy;
+  policy.retry = plan_.dispatch.job.retry;
+  policy.made_host_call = run_->made_host_call();
+  policy.may_run_again = deaths_ < kMaxDeaths;
+  policy.may_hand_over_again = failed_hand_overs_ < kMaxFailedHandOvers;
+  Decision decision = run_->verdict().Decide(policy);
+  TellManager(decision);
+  started_ = started_ || run_->verdict().started();
+  const Usage measured = run_->usage();
+  run_.reset();
+  if (decision.rerun != Rerun::kNo) return RunAgain(decision);
+  // What the worker measured, with the two figures that only the record had.
+  const Usage record = std::exchange(decision.outcome.usage, measured);
+  decision.outcome.usage.heap_peak_bytes = record.heap_peak_bytes;
+  decision.outcome.usage.result_bytes = record.result_bytes;
+  if (decision.outcome.error) decision.outcome.error->started = started_;
+  Finish(std::move(decision.outcome));
+}
+
+void JobRun::TellManager(const Decision& decision) {
+  using HandOver = IsolateManager::HandOver;
+  const Verdict& verdict = run_->verdict();
+  const bool told = verdict.cause() == Cause::kCancelled || verdict.cause() == Cause::kAborted;
+  if (verdict.started()) {
+    isolates_.NoteHandOver(run_->cell(), HandOver::kWorked);
+  } else if (!told) {  // one that was stopped while it was being sent says nothing about its cell
+    isolates_.NoteHandOver(run_->cell(), HandOver::kFailed);
+  }
+  if (decision.retire_cell) {
+    isolates_.Retire(run_->cell(), "an isolate died of a signal that may have been a probe of its layout");
+  }
+}
+
+void JobRun::RunAgain(const Decision& decision) {
+  spdlog::info("lease {} is run again: {}", plan_.dispatch.lease.value(), decision.outcome.error->message);
+  if (decision.rerun == Rerun::kAsNextAttempt) {
+    ++attempt_;
+    ++deaths_;
+  } else {
+    ++failed_hand_overs_;
+  }
+  SeekIsolate();
+}
+
+void JobRun::Finish(Outcome outcome) {
+  outcome.attempt = attempt_;
+  // Before the FINAL: the broker may answer it with the next job.
+  ticket_.Leave();
+  lease_.Release();
+  SendFinal(uplink_, plan_.dispatch, outcome);
+  const auto done = std::move(done_);
+  done();
+}
+
+}  // namespace skerry::agent

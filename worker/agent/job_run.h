@@ -1,0 +1,65 @@
+// A lease at work: one dispatched job, from acceptance to its FINAL, over as many runs as it takes.
+//
+//   waiting for an isolate ──▶ running (isolate_run.h) ──reaped──▶ FINAL
+//            ▲                                          │
+//            └─────────── run again (verdict.h) ────────┘
+//
+// Threads: the event loop's.
+// Ownership: owns its lease and its run. `done` is the last thing that it calls, and may destroy it.
+// Errors: none; every way it can go ends in exactly one FINAL.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "worker/agent/event_loop.h"
+#include "worker/agent/isolate_manager.h"
+#include "worker/agent/isolate_run.h"
+#include "worker/agent/job_plan.h"
+#include "worker/agent/uplink.h"
+
+namespace skerry::agent {
+
+class JobRun : private RunListener {
+ public:
+  JobRun(EventLoop& loop, IsolateManager& isolates, Uplink& uplink, JobPlan plan, Lease lease,
+         std::function<void()> done);
+
+  /// Call once. May finish, and call `done`, before it returns.
+  void Begin();
+  void Answer(const wire::Answer& answer, std::string payload);
+  /// Ends the job: kCancelled or kAborted.
+  void Stop(Cause cause);
+
+ private:
+  bool OnRunEvent(wire::Event event, std::string payload) override;
+  void OnRunCall(wire::Call call, std::string method, std::string params) override;
+  void OnRunEnded() override;
+
+  void SeekIsolate();
+  void Run(Isolate isolate);
+  void TellManager(const Decision& decision);
+  void RunAgain(const Decision& decision);
+  void Finish(Outcome outcome);
+  JobError NotRunning(Code code, std::string message) const;
+
+  EventLoop& loop_;
+  IsolateManager& isolates_;
+  Uplink& uplink_;
+  const JobPlan plan_;
+  Lease lease_;
+  std::function<void()> done_;
+
+  std::uint32_t attempt_;
+  bool started_ = false;  // in any attempt
+  int deaths_ = 0;        // runs that ended in a way that may be tried again
+  int failed_hand_overs_ = 0;
+  IsolateManager::Ticket ticket_;
+  std::optional<IsolateRun> run_;
+};
+
+/// The FINAL of a job that never got as far as a JobRun.
+void SendRefusal(Uplink& uplink, const wire::Dispatch& dispatch, JobError error);
+
+}  // namespace skerry::agent

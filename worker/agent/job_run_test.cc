@@ -1,0 +1,352 @@
+// One job through manager, isolate and verdict, with children of this test as isolates: what each may do to
+// its worker.
+#include "worker/agent/job_run.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <memory>
+
+#include "common/logging.h"
+#include "worker/agent/testing/fake_cell.h"
+#include "worker/agent/testing/fake_uplink.h"
+#include "worker/agent/testing/loop_runner.h"
+
+namespace skerry::agent {
+namespace {
+
+class JobRunTest : public ::testing::Test {
+ protected:
+  JobRunTest() {
+    spdlog::set_level(spdlog::level::off);
+    options_.max_concurrent_isolates = 2;
+    options_.max_spares = 1;
+    options_.worker_memory_mb = 4096;
+    options_.max_wait = Millis(300);
+  }
+  ~JobRunTest() override {
+    job_.reset();
+    manager_.reset();
+  }
+
+  IsolateManager& manager() {
+    if (!manager_) {
+      manager_ = std::make_unique<IsolateManager>(loop_, FakeCells(plan_), options_);
+      bool ready = false;
+      manager_->Start([&](const Status& status) { ready = status.has_value(); });
+      EXPECT_TRUE(RunUntil(loop_, [&] { return ready; }));
+    }
+    return *manager_;
+  }
+
+  void Begin(const std::string& script, RequestedLimits limits = {}, Retry retry = Retry::kSafe,
+             const std::string& input = "") {
+    wire::Dispatch dispatch;
+    dispatch.lease = LeaseId(9);
+    dispatch.job.id = JobId("j");
+    dispatch.job.limits = std::move(limits);
+    dispatch.job.retry = retry;
+    auto planned = PlanJob(dispatch, {script, input}, 16'384);
+    ASSERT_TRUE(std::holds_alternative<JobPlan>(planned));
+    auto& plan = std::get<JobPlan>(planned);
+    auto lease = manager().Acquire(plan.limits.memory_mb());
+    ASSERT_TRUE(lease) << lease.error().message;
+    done_ = false;
+    uplink_.sent.clear();
+    job_ = std::make_unique<JobRun>(loop_, manager(), uplink_, std::move(plan), std::move(*lease),
+                                    [this] { done_ = true; });
+    job_->Begin();
+  }
+
+  // Runs to the one FINAL.
+  Outcome Finish() {
+    EXPECT_TRUE(RunUntil(loop_, [&] { return done_; }));
+    const auto finals = uplink_.All<wire::Final>();
+    EXPECT_EQ(finals.size(), 1u);
+    if (finals.empty()) return {};
+    EXPECT_EQ(finals[0].first.lease, LeaseId(9));
+    EXPECT_TRUE(std::holds_alternative<wire::Final>(uplink_.sent.back().first))
+        << "nothing follows the FINAL";
+    EXPECT_EQ(manager().ledger().leases(), 0u);
+    return wire::ToOutcome(finals[0].first, finals[0].second.at(0));
+  }
+  Outcome Play(const std::string& script, RequestedLimits limits = {}, Retry retry = Retry::kSafe) {
+    Begin(script, std::move(limits), retry);
+    return Finish();
+  }
+  static std::string Text(const Outcome& outcome) {
+    if (outcome.ok()) return "ok " + outcome.value;
+    return std::string(NameOf(outcome.error->code)) + " " + outcome.error->limit;
+  }
+
+  EventLoop loop_;
+  FakeCellPlan plan_;
+  IsolateManager::Options options_;
+  FakeUplink uplink_;
+  std::unique_ptr<IsolateManager> manager_;
+  std::unique_ptr<JobRun> job_;
+  bool done_ = false;
+};
+
+TEST_F(JobRunTest, ReportsTheValueWithWhatTheRunUsed) {
+  const Outcome outcome = Play("event hello\nstatus {\"a\":1}\nsleep 5\nok 42");
+  EXPECT_EQ(Text(outcome), "ok 42");
+  EXPECT_EQ(outcome.attempt, 1u);
+  EXPECT_GE(outcome.usage.wall_ms, 5);
+  EXPECT_LT(outcome.usage.wall_ms, 1'000);
+  EXPECT_GT(outcome.usage.cpu_ms, 0);
+  EXPECT_EQ(outcome.usage.status_events, 1u);
+  EXPECT_EQ(outcome.usage.console_events, 1u);
+  EXPECT_EQ(outcome.usage.result_bytes, 2u);
+  const auto events = uplink_.All<wire::Event>();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].first.lease, LeaseId(9));
+  EXPECT_EQ(events[0].second.at(0), "hello");
+  EXPECT_EQ(events[1].second.at(0), "{\"a\":1}");
+}
+
+TEST_F(JobRunTest, HandsOverLargeCodeAndInputWithoutBlocking) {
+  const std::string input = "\"" + std::string(20'000'000, 'i') + "\"";
+  Begin("input", {{"maxResultBytes", 30'000'000}}, Retry::kSafe, input);
+  const Outcome outcome = Finish();
+  EXPECT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome.value.size(), input.size());
+}
+
+TEST_F(JobRunTest, PassesOnTheErrorsThatAProgramCanHave) {
+  EXPECT_EQ(Text(Play("final RUNTIME program -")), "RUNTIME ");
+  EXPECT_EQ(Text(Play("final VALIDATION limit maxResultBytes")), "VALIDATION maxResultBytes");
+  const Outcome oom = Play("final OOM limit memoryMb");
+  EXPECT_EQ(Text(oom), "OOM memoryMb");
+  EXPECT_EQ(oom.usage.heap_peak_bytes, 4242u);
+  EXPECT_EQ(oom.error->message, "the isolate's words");
+}
+
+TEST_F(JobRunTest, KillsAtTheDeadlineAndKeepsTheEventsSentBeforeIt) {
+  for (const char* end : {"hang", "spin", "partial\nhang", "call-only m 1\nhang"}) {
+    const Outcome outcome = Play(std::string("event one\nevent two\n") + end, {{"timeoutMs", 100}});
+    EXPECT_EQ(Text(outcome), "TIMEOUT timeoutMs") << end;
+    EXPECT_TRUE(outcome.error->started);
+    EXPECT_EQ(outcome.error->fault, Fault::kLimit);
+    EXPECT_GE(outcome.usage.wall_ms, 100);
+    EXPECT_LT(outcome.usage.wall_ms, 1'000);
+    EXPECT_EQ(uplink_.All<wire::Event>().size(), 2u) << end;
+  }
+}
+
+TEST_F(JobRunTest, KillsWhenTheCpuLimitIsUsedUpHoweverLongItSlept) {
+  const Outcome outcome = Play("sleep 100\nspin", {{"cpuMs", 60}});
+  EXPECT_EQ(Text(outcome), "TIMEOUT cpuMs");
+  EXPECT_GE(outcome.usage.cpu_ms, 60);
+  EXPECT_LT(outcome.usage.cpu_ms, 400);
+  EXPECT_GE(outcome.usage.wall_ms, 150);
+  EXPECT_EQ(Text(Play("sleep 100\nok 1", {{"cpuMs", 60}})), "ok 1");
+}
+
+TEST_F(JobRunTest, SetsTheDataLimitBeforeTheJobRuns) {
+  EXPECT_EQ(Text(Play("cannot-map 64", {{"memoryMb", 32}})), "ok true");
+  EXPECT_EQ(Text(Play("cannot-map 16", {{"memoryMb", 32}})), "ok false");
+}
+
+TEST_F(JobRunTest, KillsWhatGrowsPastItsMemoryUnseenByTheDataLimit) {
+  const Outcome outcome = Play("alloc 128\nhang", {{"memoryMb", 16}, {"timeoutMs", 5'000}});
+  EXPECT_EQ(Text(outcome), "OOM memoryMb");
+  EXPECT_GT(outcome.usage.memory_peak_bytes, (16u + 32) << 20) << "budget and slack";
+  EXPECT_EQ(Text(Play("alloc 40\nsleep 50\nok 1", {{"memoryMb", 16}})), "ok 1") << "within the slack";
+}
+
+TEST_F(JobRunTest, TakesADeathBySignalNearTheBudgetForOutOfMemory) {
+  EXPECT_EQ(Text(Play("alloc 60\nsignal 6", {{"memoryMb", 48}})), "OOM memoryMb");
+  EXPECT_EQ(Text(Play("alloc 60\nsignal 6", {{"memoryMb", 128}}, Retry::kNever)), "CRASH ");
+}
+
+TEST_F(JobRunTest, NamesTheSignalOfACrashAndRunsItOnceMore) {
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS}) {
+    const Outcome outcome = Play("event hi\nsignal " + std::to_string(signal));
+    EXPECT_EQ(Text(outcome), "CRASH ");
+    EXPECT_NE(outcome.error->message.find("SIG"), std::string::npos) << outcome.error->message;
+    EXPECT_EQ(outcome.attempt, 2u);
+    const auto events = uplink_.All<wire::Event>();
+    ASSERT_EQ(events.size(), 2u) << "a re-run repeats them";
+    EXPECT_EQ(events[0].first.attempt, 1u);
+    EXPECT_EQ(events[1].first.attempt, 2u);
+  }
+}
+
+TEST_F(JobRunTest, GivesTheOutcomeOfTheSecondRunWhenThatOneWorks) {
+  const Outcome outcome = Play("on-attempt 1 signal 11\nattempt");
+  EXPECT_EQ(Text(outcome), "ok 2");
+  EXPECT_EQ(outcome.attempt, 2u);
+}
+
+TEST_F(JobRunTest, DoesNotRunAgainWhatMadeAHostCallOrForbidsIt) {
+  EXPECT_EQ(Play("call-only m 1\nsignal 11").attempt, 1u);
+  EXPECT_EQ(Play("signal 11", {}, Retry::kNever).attempt, 1u);
+  EXPECT_EQ(Play("call-only m 1\nsignal 11", {}, Retry::kAlways).attempt, 2u);
+}
+
+TEST_F(JobRunTest, CallsAKillFromOutsideLostAndRunsItAgain) {
+  EXPECT_EQ(Text(Play("on-attempt 1 signal 9\nattempt")), "ok 2");
+  const Outcome outcome = Play("signal 9");
+  EXPECT_EQ(Text(outcome), "LOST ");
+  EXPECT_EQ(outcome.error->fault, Fault::kInfrastructure);
+  EXPECT_TRUE(outcome.error->started);
+}
+
+TEST_F(JobRunTest, CallsAnExitWithoutAFinalACrashAndNeverRunsItAgain) {
+  for (const char* script : {"exit 0", "exit 3", "event x\nexit 0", "partial\nexit 0", ""}) {
+    const Outcome outcome = Play(script, {}, Retry::kAlways);
+    EXPECT_EQ(Text(outcome), "CRASH ") << script;
+    EXPECT_EQ(outcome.attempt, 1u) << script;
+  }
+}
+
+TEST_F(JobRunTest, EndsABrokenProtocolAtOnceAndNeverRunsItAgain) {
+  for (const char* script :
+       {"garbage\nhang", "oversized\nhang", "unknown-message\nhang", "headerless\nhang", "raw-status {\nhang",
+        "ok {\nhang", "final LOST infrastructure -\nhang", "final TIMEOUT limit timeoutMs\nhang",
+        "call m {\nhang", "final RUNTIME infrastructure -\nhang", "event \xff\nhang"}) {
+    const TimePoint before = loop_.Now();
+    const Outcome outcome = Play(script, {}, Retry::kAlways);
+    EXPECT_EQ(Text(outcome), "CRASH ") << script;
+    EXPECT_NE(outcome.error->message.find("broke the protocol"), std::string::npos) << outcome.error->message;
+    EXPECT_EQ(outcome.attempt, 1u) << script;
+    EXPECT_LT(loop_.Now() - before, Millis(2'000)) << script;
+  }
+}
+
+TEST_F(JobRunTest, EndsWhatClosesItsSocketAndLivesOn) {
+  EXPECT_EQ(Text(Play("close\nhang", {{"timeoutMs", 20'000}})), "CRASH ");
+}
+
+TEST_F(JobRunTest, HoldsALyingIsolateToEveryLimit) {
+  std::string events;
+  for (int i = 0; i < 10; ++i) events += "event x\nstatus 1\n";
+  const Outcome outcome = Play(events + "dropped 5\nok 1", {{"maxConsoleEvents", 3}, {"maxStatusEvents", 4}});
+  EXPECT_EQ(outcome.usage.console_events, 3u);
+  EXPECT_EQ(outcome.usage.status_events, 4u);
+  EXPECT_EQ(outcome.usage.dropped_events, 7u + 6 + 5);
+  EXPECT_EQ(uplink_.All<wire::Event>().size(), 7u);
+  EXPECT_EQ(Text(Play("big 101", {{"maxResultBytes", 100}})), "CRASH ");
+  EXPECT_EQ(Text(Play("call-only m 1\ncall-only m 1\nhang", {{"maxDataRequests", 1}})), "CRASH ");
+}
+
+TEST_F(JobRunTest, DeliversAResultOfExactlyItsLimit) {
+  const Outcome outcome = Play("big 5000000", {{"maxResultBytes", 5'000'000}});
+  EXPECT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome.usage.result_bytes, 5'000'000u);
+}
+
+TEST_F(JobRunTest, KeepsReadingAFloodUntilTheDeadlineAndBoundsWhatItForwards) {
+  const Outcome outcome = Play("flood", {{"timeoutMs", 200}});
+  EXPECT_EQ(Text(outcome), "TIMEOUT timeoutMs");
+  EXPECT_LT(outcome.usage.wall_ms, 1'000);
+  EXPECT_EQ(outcome.usage.console_events, 1'000u);
+  EXPECT_EQ(uplink_.All<wire::Event>().size(), 1'000u);
+  EXPECT_GT(outcome.usage.dropped_events, 1'000u);
+}
+
+TEST_F(JobRunTest, LetsTheFirstFinalStandAgainstASecondAndAgainstNoiseBehindIt) {
+  EXPECT_EQ(Text(Play("ok 1\nok 2")), "ok 1");
+  EXPECT_EQ(Text(Play("ok 1\ngarbage\nsignal 11")), "ok 1");
+}
+
+TEST_F(JobRunTest, EndsWhatLivesOnBehindItsFinalAndKeepsItsVerdict) {
+  const TimePoint before = loop_.Now();
+  EXPECT_EQ(Text(Play("ok 1\nhang")), "ok 1");
+  EXPECT_LT(loop_.Now() - before, Millis(2'000));
+}
+
+TEST_F(JobRunTest, RelaysHostCallsAndTheirAnswers) {
+  Begin("call score {\"x\":1}\necho", {{"maxDataBytes", 10}});
+  ASSERT_TRUE(RunUntil(loop_, [&] { return !uplink_.All<wire::Call>().empty(); }));
+  const auto call = uplink_.All<wire::Call>()[0];
+  EXPECT_EQ(call.first.call, 1u);
+  EXPECT_EQ(call.first.lease, LeaseId(9));
+  EXPECT_EQ(call.second, (std::vector<std::string>{"score", "{\"x\":1}"}));
+  wire::Answer answer;
+  answer.call = 1;
+  answer.attempt = 2;
+  job_->Answer(answer, "666");  // of a run that never was
+  answer.attempt = 1;
+  answer.call = 7;
+  job_->Answer(answer, "667");  // to no call
+  answer.call = 1;
+  job_->Answer(answer, "1234567890");
+  job_->Answer(answer, "668");  // a second time
+  const Outcome outcome = Finish();
+  EXPECT_EQ(Text(outcome), "ok 1234567890");
+  EXPECT_EQ(outcome.usage.data_requests, 1u);
+  EXPECT_EQ(outcome.usage.data_bytes, 10u);
+}
+
+TEST_F(JobRunTest, RefusesTheAnswerThatPassesMaxDataBytesWithoutDeliveringIt) {
+  Begin("call score 1\necho", {{"maxDataBytes", 10}});
+  ASSERT_TRUE(RunUntil(loop_, [&] { return !uplink_.All<wire::Call>().empty(); }));
+  wire::Answer answer;
+  answer.call = 1;
+  job_->Answer(answer, "12345678901");
+  const Outcome outcome = Finish();
+  EXPECT_EQ(Text(outcome), "ok \"refused:\"");
+  EXPECT_EQ(outcome.usage.data_bytes, 0u);
+}
+
+TEST_F(JobRunTest, CancelsARunningJob) {
+  Begin("event up\nspin");
+  ASSERT_TRUE(RunUntil(loop_, [&] { return !uplink_.All<wire::Event>().empty(); }));
+  job_->Stop(Cause::kCancelled);
+  const Outcome outcome = Finish();
+  EXPECT_EQ(Text(outcome), "CANCELLED ");
+  EXPECT_EQ(outcome.error->fault, Fault::kClient);
+  EXPECT_TRUE(outcome.error->started);
+}
+
+TEST_F(JobRunTest, CancelsAJobThatStillWaitsForAnIsolate) {
+  options_.max_spares = 0;
+  plan_.fork = FakeCellPlan::Fork::kNever;
+  Begin("ok 1");
+  job_->Stop(Cause::kCancelled);
+  const Outcome outcome = Finish();
+  EXPECT_EQ(Text(outcome), "CANCELLED ");
+  EXPECT_FALSE(outcome.error->started);
+  EXPECT_EQ(manager().waiting(), 0u);
+}
+
+TEST_F(JobRunTest, LosesAJobThatNoCellForksForWithinItsTime) {
+  options_.max_spares = 0;
+  plan_.fork = FakeCellPlan::Fork::kNever;
+  const Outcome outcome = Play("ok 1");
+  EXPECT_EQ(Text(outcome), "LOST ");
+  EXPECT_FALSE(outcome.error->started);
+  EXPECT_TRUE(outcome.error->retryable);
+}
+
+TEST_F(JobRunTest, HandsAJobToAnotherIsolateWhenTheFirstFailsBeforeItStarts) {
+  options_.max_spares = 0;
+  plan_.fork = FakeCellPlan::Fork::kSpeaksFirst;
+  // A large input: it cannot all be written before the isolate is heard.
+  Begin("input", {{"maxResultBytes", 4'000'000}}, Retry::kNever, "\"" + std::string(2'000'000, 'x') + "\"");
+  ASSERT_TRUE(RunUntil(loop_, [&] { return plan_.forks >= 1; }));
+  plan_.fork = FakeCellPlan::Fork::kGood;
+  const Outcome outcome = Finish();
+  EXPECT_TRUE(outcome.ok()) << Text(outcome);
+  EXPECT_EQ(outcome.attempt, 1u) << "no program had run";
+}
+
+TEST_F(JobRunTest, LosesAJobThatNoIsolateTakes) {
+  options_.max_spares = 0;
+  plan_.fork = FakeCellPlan::Fork::kSpeaksFirst;
+  Begin("ok 1", {}, Retry::kSafe, "\"" + std::string(2'000'000, 'x') + "\"");
+  const Outcome outcome = Finish();
+  EXPECT_EQ(Text(outcome), "LOST ");
+  EXPECT_FALSE(outcome.error->started);
+  EXPECT_EQ(plan_.forks, 3) << "one and two more";
+}
+
+TEST_F(JobRunTest, CountsEventsThatTheLinkCouldNotTake) {
+  uplink_.drop_events = true;
+  EXPECT_EQ(Play("event a\nevent b\nok 1").usage.dropped_events, 2u);
+}
+
+}  // namespace
+}  // namespace skerry::agent

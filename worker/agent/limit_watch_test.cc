@@ -1,0 +1,72 @@
+#include "worker/agent/limit_watch.h"
+
+#include <gtest/gtest.h>
+
+namespace skerry::agent {
+namespace {
+
+const TimePoint kStart{Millis(1000)};
+
+Limits With(std::uint64_t timeout_ms, std::uint64_t cpu_ms = kUnlimited) {
+  Limits limits;
+  limits.Set(LimitId::kTimeoutMs, timeout_ms);
+  limits.Set(LimitId::kCpuMs, cpu_ms);
+  limits.Set(LimitId::kMemoryMb, 64);
+  return limits;
+}
+
+LimitWatch StartedWith(const Limits& limits) {
+  LimitWatch watch(limits);
+  watch.Start(kStart);
+  return watch;
+}
+
+TEST(LimitWatch, HitsTheWallClockAtTimeoutMsAndNotBefore) {
+  LimitWatch watch = StartedWith(With(10));
+  EXPECT_EQ(watch.NextCheck(), kStart + Millis(10));
+  EXPECT_EQ(watch.Check(kStart + Millis(10) - Micros(1), {}), std::nullopt);
+  EXPECT_EQ(watch.NextCheck(), kStart + Millis(10));
+  EXPECT_EQ(watch.Check(kStart + Millis(10), {}), Cause::kWallClock);
+}
+
+TEST(LimitWatch, LooksAtMemoryEveryTwentyMillisecondsOfALongRun) {
+  LimitWatch watch = StartedWith(With(30'000));
+  EXPECT_EQ(watch.NextCheck(), kStart + Millis(20));
+  EXPECT_EQ(watch.Check(kStart + Millis(20), {Micros(0), Bytes::MiB(64 + 32)}), std::nullopt);
+  EXPECT_EQ(watch.NextCheck(), kStart + Millis(40));
+  EXPECT_EQ(watch.Check(kStart + Millis(40), {Micros(0), Bytes::MiB(64 + 32) + Bytes(1)}), Cause::kMemory);
+}
+
+TEST(LimitWatch, RearmsTheCpuCheckAtWhatRemains) {
+  LimitWatch watch = StartedWith(With(30'000, 5));
+  EXPECT_EQ(watch.NextCheck(), kStart + Millis(5));
+  // It slept for most of the time: 2 of 5 ms used.
+  EXPECT_EQ(watch.Check(kStart + Millis(5), {Micros(2000), {}}), std::nullopt);
+  EXPECT_EQ(watch.NextCheck(), kStart + Millis(8));
+  EXPECT_EQ(watch.Check(kStart + Millis(8), {Micros(4999), {}}), std::nullopt);
+  EXPECT_EQ(watch.NextCheck(), kStart + Millis(8) + Micros(500)) << "no nearer than the finest check";
+  EXPECT_EQ(watch.Check(kStart + Millis(9), {Micros(5000), {}}), Cause::kCpuClock);
+}
+
+TEST(LimitWatch, AsksTheWallClockFirst) {
+  LimitWatch watch = StartedWith(With(10, 5));
+  EXPECT_EQ(watch.Check(kStart + Millis(10), {Micros(9000), Bytes::MiB(900)}), Cause::kWallClock);
+}
+
+TEST(LimitWatch, LowersThePriorityOnceAfterFiftyMillisecondsOfCpu) {
+  LimitWatch watch = StartedWith(With(30'000));
+  (void)watch.Check(kStart + Millis(60), {Micros(49'999), {}});
+  EXPECT_FALSE(watch.ShouldLowerPriority());
+  (void)watch.Check(kStart + Millis(80), {Micros(50'000), {}});
+  EXPECT_TRUE(watch.ShouldLowerPriority());
+  EXPECT_FALSE(watch.ShouldLowerPriority());
+}
+
+TEST(LimitWatch, JudgesByTheLastReadingsWhenTheProcessCannotBeRead) {
+  LimitWatch watch = StartedWith(With(30'000, 5));
+  EXPECT_EQ(watch.Check(kStart + Millis(5), {}), std::nullopt);
+  EXPECT_EQ(watch.NextCheck(), kStart + Millis(10));
+}
+
+}  // namespace
+}  // namespace skerry::agent

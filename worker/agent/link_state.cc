@@ -1,0 +1,15 @@
+#include "worker/agent/link_state.h"
+
+namespace skerry::agent {
+
+LinkState::Action LinkState::Tick(TimePoint now) {
+  if (state_ == State::kClosed) return Action::kNothing;
+  if (now - heard_ >= patience()) return Action::kReopen;
+  if (state_ == State::kConnected && now - sent_ >= heartbeat_) {
+    sent_ = now;
+    return Action::kPing;
+  }
+  return Action::kNothing;
+}
+
+}  // namespace skerry::agent

@@ -1,0 +1,56 @@
+// When a link needs a PING, and when it has to be opened anew.
+//
+//   kConnecting ──WELCOME──▶ kConnected ──REFUSE, our BYE──▶ kClosed
+//        │  ▲                    │
+//        └──┴──── silence, BYE ──┘   reopen, HELLO again
+//
+// Threads: plain data with an injected clock. Errors: none.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "common/units.h"
+
+namespace skerry::agent {
+
+class LinkState {
+ public:
+  enum class State : std::uint8_t { kConnecting, kConnected, kClosed };
+  enum class Action : std::uint8_t { kNothing, kPing, kReopen };
+
+  explicit LinkState(TimePoint now) : heard_(now), sent_(now) {}
+
+  State state() const { return state_; }
+  bool connected() const { return state_ == State::kConnected; }
+  void OnWelcome(TimePoint now, Millis heartbeat) {
+    state_ = State::kConnected;
+    heard_ = now;
+    // Below 10 ms pings would be most of the traffic, above a minute a dead broker goes unseen.
+    if (heartbeat > Millis(0)) heartbeat_ = std::clamp(heartbeat, Millis(10), Millis(60'000));
+  }
+  void OnAnything(TimePoint now) { heard_ = now; }
+  void OnReopened(TimePoint now) {
+    state_ = State::kConnecting;
+    heard_ = sent_ = now;
+  }
+  void OnClosed() { state_ = State::kClosed; }
+
+  /// What is due. Call at least every heartbeat.
+  Action Tick(TimePoint now);
+  Millis heartbeat() const { return heartbeat_; }
+  /// How long a silence is believed in.
+  Millis patience() const { return std::max(heartbeat_ * kMissedHeartbeats, kShortestPatience); }
+
+ private:
+  static constexpr int kMissedHeartbeats = 10;
+  // A broker that stalls for less (a loaded machine, a debugger's step) is not gone.
+  static constexpr Millis kShortestPatience{5'000};
+
+  State state_ = State::kConnecting;
+  Millis heartbeat_{1'000};
+  TimePoint heard_;
+  TimePoint sent_;
+};
+
+}  // namespace skerry::agent

@@ -1,0 +1,102 @@
+#include "worker/agent/process.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "worker/agent/isolate.h"
+#include "worker/agent/testing/fake_cell.h"
+
+namespace skerry::agent {
+namespace {
+
+void Pause(int) {
+  for (;;) ::pause();
+}
+
+// Waits without a fixed sleep: the pidfd becomes readable, and TryReap succeeds.
+ExitStatus Await(Isolate& isolate) {
+  for (;;) {
+    if (auto status = isolate.TryReap()) return *status;
+    ::usleep(100);
+  }
+}
+
+TEST(Process, TellsAnExitFromASignal) {
+  Isolate exits(ForkForTest([](int) { _exit(7); }), 1);
+  const ExitStatus exited = Await(exits);
+  EXPECT_EQ(exited.signal, 0);
+  EXPECT_EQ(exited.code, 7);
+  Isolate dies(ForkForTest(Pause), 1);
+  EXPECT_FALSE(dies.TryReap()) << "it lives";
+  dies.Kill();
+  EXPECT_EQ(Await(dies).signal, SIGKILL);
+}
+
+TEST(Process, ReportsTheCpuTimeAndThePeakMemoryOfTheDead) {
+  Isolate isolate(ForkForTest([](int) {
+                    constexpr std::size_t kBytes = 64u << 20;
+                    auto* memory = static_cast<volatile char*>(
+                        ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+                    for (std::size_t i = 0; i < kBytes; i += 4096) memory[i] = 1;
+                    _exit(0);
+                  }),
+                  1);
+  const ExitStatus status = Await(isolate);
+  EXPECT_GE(status.peak_resident, Bytes::MiB(64));
+  EXPECT_GT(status.cpu, Micros(0));
+}
+
+TEST(Process, ReadsMemoryAndCpuOfALivingChildAndAnErrorOfADeadOne) {
+  Isolate isolate(ForkForTest(Pause), 1);
+  const auto memory = ReadMemory(isolate.pid());
+  ASSERT_TRUE(memory);
+  EXPECT_GT(memory->resident, Bytes(0));
+  EXPECT_GE(memory->resident, memory->anonymous);
+  EXPECT_GT(memory->data, Bytes(0));
+  EXPECT_TRUE(ReadCpuTime(isolate.pid()));
+  const auto own = ReadPrivateMemory(isolate.pid());
+  ASSERT_TRUE(own);
+  EXPECT_GT(*own, Bytes(0));
+  isolate.Kill();
+  const pid_t pid = isolate.pid();
+  Await(isolate);
+  EXPECT_FALSE(ReadMemory(pid));
+  EXPECT_FALSE(LimitData(pid, Bytes::MiB(1)));
+}
+
+TEST(Process, LimitsDataForGood) {
+  Isolate isolate(ForkForTest(Pause), 1);
+  ASSERT_TRUE(LimitData(isolate.pid(), Bytes::MiB(100)));
+  rlimit limit{};
+  ASSERT_EQ(::prlimit(isolate.pid(), RLIMIT_DATA, nullptr, &limit), 0);
+  EXPECT_EQ(limit.rlim_cur, 100u << 20);
+  EXPECT_EQ(limit.rlim_max, 100u << 20) << "the hard limit too: it cannot be raised back";
+}
+
+TEST(Process, LowersThePriority) {
+  Isolate isolate(ForkForTest(Pause), 1);
+  LowerPriority(isolate.pid());
+  EXPECT_EQ(::getpriority(PRIO_PROCESS, static_cast<id_t>(isolate.pid())), 10);
+}
+
+// A blocking waitid on a pidfd that asio had made non-blocking returned EAGAIN, and the child stayed a
+// zombie.
+TEST(Process, ReapsAnIsolateThatIsLetGoThoughItsPidfdIsNonBlocking) {
+  pid_t pid = 0;
+  {
+    const Isolate isolate(ForkForTest(Pause), 1);
+    pid = isolate.pid();
+    ASSERT_EQ(::fcntl(isolate.pidfd(), F_SETFL, O_NONBLOCK), 0);
+  }
+  EXPECT_EQ(::kill(pid, 0), -1);
+  EXPECT_EQ(errno, ESRCH) << "killed and reaped";
+}
+
+}  // namespace
+}  // namespace skerry::agent

@@ -1,0 +1,38 @@
+#include "worker/agent/real_cell.h"
+
+#include <utility>
+
+namespace skerry::agent {
+namespace {
+
+class RealCell final : public Cell {
+ public:
+  explicit RealCell(std::unique_ptr<cell::CellProcess> process) : process_(std::move(process)) {}
+
+  int control_fd() const override { return process_->control_fd(); }
+  pid_t pid() const override { return process_->pid(); }
+  Status RequestFork() override { return process_->RequestFork(); }
+  Result<std::optional<ForkedProcess>> OnReadable() override {
+    auto forked = process_->OnReadable();
+    if (!forked) return Fail(forked.error());
+    if (!*forked) return std::optional<ForkedProcess>();
+    cell::IsolateProcess& isolate = **forked;
+    return std::optional<ForkedProcess>(
+        {std::move(isolate.home), isolate.pid, std::move(isolate.pidfd), std::move(isolate.socket)});
+  }
+
+ private:
+  std::unique_ptr<cell::CellProcess> process_;
+};
+
+}  // namespace
+
+CellFactory RealCells(cell::CellOptions options) {
+  return [options = std::move(options)]() -> Result<std::unique_ptr<Cell>> {
+    auto process = cell::CellProcess::Start(options);
+    if (!process) return Fail(process.error());
+    return std::unique_ptr<Cell>(new RealCell(std::move(*process)));
+  };
+}
+
+}  // namespace skerry::agent

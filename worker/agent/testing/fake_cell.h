@@ -1,0 +1,32 @@
+// A Cell for tests: forks children of the test itself that play isolates, well or badly.
+//
+// Threads: the event loop's. Ownership: what it has not handed out is killed and reaped with it.
+// Errors: as told by FakeCellPlan.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+
+#include "common/fd.h"
+#include "worker/agent/cell.h"
+
+namespace skerry::agent {
+
+/// How the cells of a test behave; changed by the test while they run.
+struct FakeCellPlan {
+  enum class Fork { kGood, kDiesIdle, kDeaf, kSpeaksFirst, kNever, kKillsCell };
+  std::atomic<Fork> fork{Fork::kGood};
+  std::atomic<bool> starts{true};      ///< false: the factory fails
+  std::atomic<int> start_delay_ms{0};  ///< of the factory, in its own thread
+  std::atomic<int> started{0};         ///< cells started so far
+  std::atomic<int> alive{0};
+  std::atomic<int> forks{0};
+};
+
+CellFactory FakeCells(FakeCellPlan& plan);
+
+/// Forks a child running `body`; the worker's end of its socket is non-blocking.
+ForkedProcess ForkForTest(void (*body)(int socket));
+
+}  // namespace skerry::agent

@@ -1,0 +1,164 @@
+#include "worker/agent/text_check.h"
+
+#include <simdjson.h>
+
+#include <vector>
+
+namespace skerry::agent {
+namespace {
+
+bool IsDigit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool IsHexDigit(char c) {
+  return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+// A JSON reader that builds nothing. simdjson's own parser is not used: it bounds the depth (V8's stringify
+// nests deeper than its default) and allocates many times the text's size.
+class JsonScanner {
+ public:
+  explicit JsonScanner(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
+
+  bool Document() {
+    if (!Value()) return false;
+    while (!open_.empty()) {
+      if (!AfterValue()) return false;
+    }
+    SkipSpaces();
+    return at_ == end_;
+  }
+
+ private:
+  enum Container : bool { kArray = false, kObject = true };
+
+  void SkipSpaces() {
+    while (at_ < end_ && *at_ == ' ') ++at_;
+  }
+  bool Take(char c) {
+    if (at_ == end_ || *at_ != c) return false;
+    ++at_;
+    return true;
+  }
+  bool TakeWord(std::string_view word) {
+    if (std::string_view(at_, static_cast<std::size_t>(end_ - at_)).substr(0, word.size()) != word)
+      return false;
+    at_ += word.size();
+    return true;
+  }
+
+  // Reads one value, going into the first members of containers until a scalar or an empty container is
+  // complete.
+  bool Value() {
+    for (;;) {
+      SkipSpaces();
+      if (at_ == end_) return false;
+      switch (*at_) {
+        case '[':
+          ++at_;
+          SkipSpaces();
+          if (Take(']')) return true;
+          open_.push_back(kArray);
+          continue;
+        case '{':
+          ++at_;
+          SkipSpaces();
+          if (Take('}')) return true;
+          open_.push_back(kObject);
+          if (!Key()) return false;
+          continue;
+        case '"':
+          return String();
+        case 't':
+          return TakeWord("true");
+        case 'f':
+          return TakeWord("false");
+        case 'n':
+          return TakeWord("null");
+        default:
+          return Number();
+      }
+    }
+  }
+
+  // Behind a complete value inside a container: its end, or the next member.
+  bool AfterValue() {
+    const bool container = open_.back();
+    SkipSpaces();
+    if (Take(container == kObject ? '}' : ']')) {
+      open_.pop_back();
+      return true;
+    }
+    if (!Take(',')) return false;
+    if (container == kObject && !Key()) return false;
+    return Value();
+  }
+
+  bool Key() {
+    SkipSpaces();
+    if (!String()) return false;
+    SkipSpaces();
+    return Take(':');
+  }
+
+  bool String() {
+    if (!Take('"')) return false;
+    while (at_ < end_) {
+      const char c = *at_++;
+      if (c == '"') return true;
+      if (static_cast<unsigned char>(c) < 0x20) return false;
+      if (c == '\\' && !Escape()) return false;
+    }
+    return false;
+  }
+
+  bool Escape() {
+    if (at_ == end_) return false;
+    const char c = *at_++;
+    if (c != 'u') return std::string_view("\"\\/bfnrt").find(c) != std::string_view::npos;
+    for (int i = 0; i < 4; ++i) {
+      if (at_ == end_ || !IsHexDigit(*at_++)) return false;
+    }
+    return true;
+  }
+
+  bool Digits() {
+    if (at_ == end_ || !IsDigit(*at_)) return false;
+    while (at_ < end_ && IsDigit(*at_)) ++at_;
+    return true;
+  }
+
+  bool Number() {
+    Take('-');
+    if (!Take('0') && !Digits()) return false;
+    if (Take('.') && !Digits()) return false;
+    if (Take('e') || Take('E')) {
+      if (!Take('+')) Take('-');
+      return Digits();
+    }
+    return true;
+  }
+
+  const char* at_;
+  const char* end_;
+  std::vector<bool> open_;  // the containers around the current position
+};
+
+}  // namespace
+
+bool IsUtf8(std::string_view text) {
+  return text.empty() || simdjson::validate_utf8(text.data(), text.size());
+}
+
+bool IsOneLineJson(std::string_view text) {
+  return IsUtf8(text) && JsonScanner(text).Document();
+}
+
+std::string_view CutUtf8(std::string_view text, std::size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  std::size_t length = max_bytes;
+  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;
+  return text.substr(0, length);
+}
+
+}  // namespace skerry::agent

@@ -1,0 +1,88 @@
+#include "worker/agent/text_check.h"
+
+#include <gtest/gtest.h>
+
+namespace skerry::agent {
+namespace {
+
+TEST(IsOneLineJson, AcceptsWhatStringifyWrites) {
+  for (const char* text : {"null", "true", "false", "0", "-0", "10", "1.5", "-1e-7", "1E+21", "\"\"",
+                           "\"a\\u0041\\n\\\\\\\"\\/\\b\\f\\r\\t\"", "[]", "{}", "[1,[2,[]],{}]",
+                           "{\"a\":1,\"b\":[null],\"\":{\"c\":\"d\"}}", "\"\\ud800\"", "\"\xE2\x80\xA8\"",
+                           " [ 1 , 2 ] ", "{ \"a\" : 1 }"}) {
+    EXPECT_TRUE(IsOneLineJson(text)) << text;
+  }
+}
+
+TEST(IsOneLineJson, RefusesWhatIsNoJson) {
+  for (const char* text : {"",
+                           " ",
+                           "nul",
+                           "nullx",
+                           "tru",
+                           "01",
+                           "1.",
+                           ".5",
+                           "-",
+                           "1e",
+                           "1e+",
+                           "+1",
+                           "'a'",
+                           "\"",
+                           "\"a",
+                           "\"\\x\"",
+                           "\"\\u12g4\"",
+                           "\"\\u12",
+                           "[",
+                           "]",
+                           "[1",
+                           "[1,",
+                           "[1,]",
+                           "[,1]",
+                           "[1 2]",
+                           "[1}",
+                           "{",
+                           "{1:2}",
+                           "{\"a\"}",
+                           "{\"a\":}",
+                           "{\"a\":1,}",
+                           "{\"a\":1]",
+                           "{\"a\" 1}",
+                           "1 1",
+                           "[] []",
+                           "undefined",
+                           "NaN",
+                           "Infinity",
+                           "\"\x01\"",
+                           "/**/1",
+                           "\xEF\xBB\xBF"
+                           "1"}) {
+    EXPECT_FALSE(IsOneLineJson(text)) << text;
+  }
+}
+
+TEST(IsOneLineJson, RefusesLineBreaksAndInvalidUtf8) {
+  for (const char* text :
+       {"[1,\n2]", "1\n", "\r1", "[\t]", "\"a\nb\"", "\"\xff\"", "\"\xed\xa0\x80\"", "\"\xc0\xaf\""}) {
+    EXPECT_FALSE(IsOneLineJson(text)) << text;
+  }
+  EXPECT_FALSE(IsOneLineJson(std::string_view("\"a\0b\"", 5)));
+}
+
+TEST(IsOneLineJson, ReadsAnyDepthWithoutRecursion) {
+  const std::size_t depth = 2'000'000;
+  EXPECT_TRUE(IsOneLineJson(std::string(depth, '[') + std::string(depth, ']')));
+  EXPECT_FALSE(IsOneLineJson(std::string(depth, '[') + std::string(depth - 1, ']')));
+  std::string objects;
+  for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
+  EXPECT_TRUE(IsOneLineJson(objects + "1" + std::string(100'000, '}')));
+}
+
+TEST(CutUtf8, NeverSplitsACharacter) {
+  const std::string text = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80";  // 1, 2, 3 and 4 bytes
+  const std::size_t expected[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10};
+  for (std::size_t max = 0; max < 12; ++max) EXPECT_EQ(CutUtf8(text, max).size(), expected[max]) << max;
+}
+
+}  // namespace
+}  // namespace skerry::agent

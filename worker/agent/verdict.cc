@@ -1,0 +1,185 @@
+#include "worker/agent/verdict.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "worker/agent/final_record.h"
+
+namespace skerry::agent {
+namespace {
+
+// Pages of program files that a run touches count in ru_maxrss but are nobody's memory; a trivial job faults
+// in some 4 to 8 MiB of V8's text.
+constexpr Bytes kFilePages = Bytes::MiB(8);
+constexpr std::size_t kMaxWhyBytes = 512;
+
+struct SignalName {
+  int signal;
+  std::string_view name;
+};
+// DESIGN section 3, CRASH.
+constexpr std::array<SignalName, 7> kCrashSignals = {{{SIGSEGV, "SIGSEGV"},
+                                                      {SIGBUS, "SIGBUS"},
+                                                      {SIGILL, "SIGILL"},
+                                                      {SIGTRAP, "SIGTRAP"},
+                                                      {SIGFPE, "SIGFPE"},
+                                                      {SIGABRT, "SIGABRT"},
+                                                      {SIGSYS, "SIGSYS"}}};
+
+std::string SignalText(int signal) {
+  for (const auto& row : kCrashSignals) {
+    if (row.signal == signal) return std::string(row.name);
+  }
+  if (signal == SIGKILL) return "SIGKILL";
+  return "signal " + std::to_string(signal);
+}
+
+// Signals that only somebody outside sends: an operator, the kernel's OOM killer.
+bool ComesFromOutside(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
+}
+
+// A want of memory shows up as these (DESIGN section 6.7). A forbidden system call or a division never does.
+bool MayBeWantOfMemory(int signal) {
+  return signal != SIGSYS && signal != SIGFPE;
+}
+
+bool RetiresCell(int signal) {
+  return signal == SIGSEGV || signal == SIGILL || signal == SIGTRAP || signal == SIGSYS;
+}
+
+// `why` can quote what the isolate sent.
+std::string Printable(std::string text) {
+  if (text.size() > kMaxWhyBytes) text.resize(kMaxWhyBytes);
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c < 0x20 || c > 0x7e; }, '?');
+  return text;
+}
+
+bool MayRunAgain(const RerunPolicy& policy) {
+  if (!policy.may_run_again) return false;
+  return policy.retry == Retry::kAlways || (policy.retry == Retry::kSafe && !policy.made_host_call);
+}
+
+}  // namespace
+
+std::string_view NameOf(Cause cause) {
+  constexpr std::array<std::string_view, kCauseCount> kNames = {
+      "wallClock", "cpuClock", "memory", "cancelled", "protocolBroken", "aborted", "handOver"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
+MemoryEvidence JudgeMemory(Bytes peak_resident, Bytes baseline, std::uint64_t memory_mb) {
+  const Bytes near(Bytes::MiB(memory_mb).count() / 10 * 9);
+  return peak_resident - baseline >= near + kFilePages ? MemoryEvidence::kYes : MemoryEvidence::kNo;
+}
+
+bool Verdict::FinalRecord(const wire::Final& final, std::string payload) {
+  if (decided()) return false;
+  if (!started_) {
+    Record(Cause::kProtocolBroken, "a final before the job was sent");
+    return false;
+  }
+  auto outcome = CheckFinal(final, std::move(payload), limits_);
+  if (!outcome) {
+    Record(Cause::kProtocolBroken, outcome.error().message);
+    return false;
+  }
+  outcome->attempt = attempt_;
+  final_ = std::move(*outcome);
+  return true;
+}
+
+bool Verdict::Record(Cause cause, std::string why) {
+  if (decided()) return false;
+  cause_ = cause;
+  why_ = Printable(std::move(why));
+  return true;
+}
+
+void Verdict::Exited(const ExitStatus& status, MemoryEvidence evidence) {
+  exit_ = status;
+  evidence_ = evidence;
+}
+
+Decision Verdict::Decide(const RerunPolicy& policy) const {
+  Decision decision;
+  const bool no_program_ran = !started_ && !final_;
+  const bool told_to_stop = cause_ == Cause::kCancelled || cause_ == Cause::kAborted;
+  if (final_) {
+    decision.outcome = *final_;
+  } else if (no_program_ran && !told_to_stop) {
+    decision = HandOverFailed(policy);
+  } else if (cause_) {
+    decision = Ended(ErrorOf(*cause_));
+  } else {
+    decision = DecideByExit(policy);
+  }
+  decision.outcome.attempt = attempt_;
+  decision.retire_cell = exit_ && RetiresCell(exit_->signal);
+  return decision;
+}
+
+JobError Verdict::ErrorOf(Cause cause) const {
+  const auto limit = [&](Code code, LimitId id, const std::string& what) {
+    return MakeError(code,
+                     what + " " + std::string(NameOf(id)) + " (" + std::to_string(limits_.Get(id)) + ")",
+                     std::string(NameOf(id)));
+  };
+  switch (cause) {
+    case Cause::kWallClock:
+      return limit(Code::kTimeout, LimitId::kTimeoutMs, "the job ran longer than");
+    case Cause::kCpuClock:
+      return limit(Code::kTimeout, LimitId::kCpuMs, "the job used more CPU time than");
+    case Cause::kMemory:
+      return limit(Code::kOom, LimitId::kMemoryMb, "the job used more memory than");
+    case Cause::kCancelled:
+      return MakeError(Code::kCancelled, "the job was cancelled");
+    case Cause::kProtocolBroken:
+      return MakeError(Code::kCrash, "the job's process broke the protocol: " + why_);
+    case Cause::kHandOver:
+      return MakeError(Code::kLost, "the job could not be handed over: " + why_);
+    case Cause::kAborted:
+      break;
+  }
+  return MakeError(Code::kLost, "the worker was stopped while the job ran");
+}
+
+Decision Verdict::DecideByExit(const RerunPolicy& policy) const {
+  const int signal = exit_ ? exit_->signal : SIGKILL;
+  if (signal == 0)
+    return Ended(MakeError(Code::kCrash, "the job's process " + DescribeExit() + " without a result"));
+  if (evidence_ == MemoryEvidence::kYes && MayBeWantOfMemory(signal)) return Ended(ErrorOf(Cause::kMemory));
+  const std::string what = "the job's process " + DescribeExit();
+  Decision decision =
+      ComesFromOutside(signal)
+          ? Ended(MakeError(Code::kLost, what + ", sent by neither the worker nor a memory limit"))
+          : Ended(MakeError(Code::kCrash, what));
+  if (MayRunAgain(policy)) decision.rerun = Rerun::kAsNextAttempt;
+  return decision;
+}
+
+Decision Verdict::HandOverFailed(const RerunPolicy& policy) const {
+  const std::string why = !why_.empty() ? why_ : "its process " + DescribeExit();
+  Decision decision = Ended(MakeError(Code::kLost, "the job could not be handed over: " + why));
+  if (policy.may_hand_over_again) decision.rerun = Rerun::kAsSameAttempt;
+  return decision;
+}
+
+Decision Verdict::Ended(JobError error) const {
+  Decision decision;
+  error.started = started_;
+  decision.outcome.error = std::move(error);
+  return decision;
+}
+
+std::string Verdict::DescribeExit() const {
+  if (!exit_) return "ended";
+  if (exit_->signal == 0) return "exited with status " + std::to_string(exit_->code);
+  return "died of " + SignalText(exit_->signal);
+}
+
+}  // namespace skerry::agent

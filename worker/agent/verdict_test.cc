@@ -1,0 +1,254 @@
+#include "worker/agent/verdict.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <functional>
+#include <vector>
+
+namespace skerry::agent {
+namespace {
+
+ExitStatus Exit(int code) {
+  ExitStatus status;
+  status.code = code;
+  return status;
+}
+ExitStatus Signal(int signal) {
+  ExitStatus status;
+  status.signal = signal;
+  return status;
+}
+
+wire::Final OkFinal() {
+  wire::Final final;
+  final.ok = true;
+  return final;
+}
+wire::Final ErrorFinal(Code code, std::string limit = {}) {
+  Outcome outcome;
+  outcome.error = MakeError(code, "said so", std::move(limit));
+  return wire::ToFinal(outcome);
+}
+std::string Detail(Code code) {
+  return wire::DetailPayload(MakeError(code, "said so"));
+}
+
+Limits CpuLimited() {
+  Limits limits;
+  limits.Set(LimitId::kCpuMs, 100);
+  return limits;
+}
+
+Verdict Started() {
+  Verdict verdict(CpuLimited(), 1);
+  verdict.JobSent();
+  return verdict;
+}
+
+RerunPolicy Allowed() {
+  return {};
+}
+
+std::string Text(const Decision& decision) {
+  return decision.outcome.error
+             ? std::string(NameOf(decision.outcome.error->code)) + ":" + decision.outcome.error->limit
+             : "ok";
+}
+
+// Everything that can end a run, and the end that it is when nothing came before it.
+struct Ending {
+  std::string name;
+  std::function<void(Verdict&)> apply;
+  std::string expected;
+};
+
+std::vector<Ending> Endings() {
+  const auto record = [](Cause cause) { return [cause](Verdict& v) { v.Record(cause, "why"); }; };
+  const auto final = [](Code code, std::string limit) {
+    return [code, limit](Verdict& v) { v.FinalRecord(ErrorFinal(code, limit), Detail(code)); };
+  };
+  return {
+      {"ok final", [](Verdict& v) { v.FinalRecord(OkFinal(), "1"); }, "ok"},
+      {"RUNTIME final", final(Code::kRuntime, ""), "RUNTIME:"},
+      {"OOM final", final(Code::kOom, "memoryMb"), "OOM:memoryMb"},
+      {"broken final", [](Verdict& v) { v.FinalRecord(OkFinal(), "{"); }, "CRASH:"},
+      {"wall clock", record(Cause::kWallClock), "TIMEOUT:timeoutMs"},
+      {"cpu clock", record(Cause::kCpuClock), "TIMEOUT:cpuMs"},
+      {"memory", record(Cause::kMemory), "OOM:memoryMb"},
+      {"cancelled", record(Cause::kCancelled), "CANCELLED:"},
+      {"protocol", record(Cause::kProtocolBroken), "CRASH:"},
+      {"aborted", record(Cause::kAborted), "LOST:"},
+      {"hand-over", record(Cause::kHandOver), "LOST:"},
+  };
+}
+
+TEST(Verdict, KeepsTheFirstCauseAgainstEveryLaterOneAndEveryExit) {
+  const std::vector<ExitStatus> exits = {Exit(0), Exit(7), Signal(SIGKILL), Signal(SIGSEGV)};
+  for (const Ending& first : Endings()) {
+    for (const Ending& later : Endings()) {
+      for (const ExitStatus& exit : exits) {
+        for (const MemoryEvidence evidence : {MemoryEvidence::kNo, MemoryEvidence::kYes}) {
+          Verdict verdict = Started();
+          first.apply(verdict);
+          EXPECT_TRUE(verdict.decided());
+          later.apply(verdict);
+          verdict.Exited(exit, evidence);
+          const Decision decision = verdict.Decide(Allowed());
+          EXPECT_EQ(Text(decision), first.expected) << first.name << ", then " << later.name;
+          EXPECT_EQ(decision.rerun, Rerun::kNo) << first.name << ", then " << later.name;
+          EXPECT_TRUE(decision.outcome.ok() || decision.outcome.error->started);
+        }
+      }
+    }
+  }
+}
+
+TEST(Verdict, TellsTheFirstCauseFromTheLaterOnes) {
+  Verdict verdict = Started();
+  EXPECT_TRUE(verdict.Record(Cause::kWallClock));
+  EXPECT_FALSE(verdict.Record(Cause::kCancelled));
+  EXPECT_FALSE(verdict.FinalRecord(OkFinal(), "1"));
+  EXPECT_EQ(verdict.cause(), Cause::kWallClock);
+}
+
+TEST(Verdict, NamesEverySignalOfACrashAndRunsItOnceMore) {
+  const std::vector<std::pair<int, std::string>> signals = {
+      {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},   {SIGILL, "SIGILL"}, {SIGTRAP, "SIGTRAP"},
+      {SIGFPE, "SIGFPE"},   {SIGABRT, "SIGABRT"}, {SIGSYS, "SIGSYS"}};
+  for (const auto& [signal, name] : signals) {
+    Verdict verdict = Started();
+    verdict.Exited(Signal(signal), MemoryEvidence::kNo);
+    const Decision decision = verdict.Decide(Allowed());
+    EXPECT_EQ(Text(decision), "CRASH:");
+    EXPECT_NE(decision.outcome.error->message.find(name), std::string::npos)
+        << decision.outcome.error->message;
+    EXPECT_EQ(decision.outcome.error->fault, Fault::kProgram);
+    EXPECT_EQ(decision.rerun, Rerun::kAsNextAttempt);
+  }
+}
+
+TEST(Verdict, RetiresTheCellOnlyAfterSignalsThatCanProbeItsLayout) {
+  for (const int signal : {SIGSEGV, SIGILL, SIGTRAP, SIGSYS, SIGBUS, SIGFPE, SIGABRT, SIGKILL}) {
+    Verdict verdict = Started();
+    verdict.Exited(Signal(signal), MemoryEvidence::kNo);
+    const bool probes = signal == SIGSEGV || signal == SIGILL || signal == SIGTRAP || signal == SIGSYS;
+    EXPECT_EQ(verdict.Decide(Allowed()).retire_cell, probes) << "signal " << signal;
+  }
+}
+
+TEST(Verdict, CallsADeathBySignalNearTheMemoryBoundOutOfMemory) {
+  for (const int signal : {SIGKILL, SIGABRT, SIGTRAP, SIGILL, SIGSEGV, SIGBUS}) {
+    Verdict verdict = Started();
+    verdict.Exited(Signal(signal), MemoryEvidence::kYes);
+    const Decision decision = verdict.Decide(Allowed());
+    EXPECT_EQ(Text(decision), "OOM:memoryMb") << "signal " << signal;
+    EXPECT_EQ(decision.rerun, Rerun::kNo);
+  }
+  for (const int signal : {SIGSYS, SIGFPE}) {
+    Verdict verdict = Started();
+    verdict.Exited(Signal(signal), MemoryEvidence::kYes);
+    EXPECT_EQ(Text(verdict.Decide(Allowed())), "CRASH:") << "signal " << signal;
+  }
+}
+
+TEST(Verdict, CallsASigkillThatNobodyExplainsLost) {
+  Verdict verdict = Started();
+  verdict.Exited(Signal(SIGKILL), MemoryEvidence::kNo);
+  const Decision decision = verdict.Decide(Allowed());
+  EXPECT_EQ(Text(decision), "LOST:");
+  EXPECT_EQ(decision.outcome.error->fault, Fault::kInfrastructure);
+  EXPECT_EQ(decision.rerun, Rerun::kAsNextAttempt);
+}
+
+TEST(Verdict, CallsAnExitWithoutAFinalACrashAndDoesNotRunItAgain) {
+  for (const int code : {0, 3}) {
+    Verdict verdict = Started();
+    verdict.Exited(Exit(code), MemoryEvidence::kYes);
+    const Decision decision = verdict.Decide(Allowed());
+    EXPECT_EQ(Text(decision), "CRASH:");
+    EXPECT_EQ(decision.rerun, Rerun::kNo);
+  }
+}
+
+TEST(Verdict, RunsACrashAgainOnlyAsTheJobAllows) {
+  struct Row {
+    Retry retry;
+    bool called;
+    bool may;
+    Rerun expected;
+  };
+  const Row rows[] = {
+      {Retry::kSafe, false, true, Rerun::kAsNextAttempt},
+      {Retry::kSafe, true, true, Rerun::kNo},
+      {Retry::kNever, false, true, Rerun::kNo},
+      {Retry::kNever, true, true, Rerun::kNo},
+      {Retry::kAlways, false, true, Rerun::kAsNextAttempt},
+      {Retry::kAlways, true, true, Rerun::kAsNextAttempt},
+      {Retry::kSafe, false, false, Rerun::kNo},
+      {Retry::kAlways, true, false, Rerun::kNo},
+  };
+  for (const Row& row : rows) {
+    for (const int signal : {SIGSEGV, SIGKILL}) {
+      Verdict verdict = Started();
+      verdict.Exited(Signal(signal), MemoryEvidence::kNo);
+      RerunPolicy policy;
+      policy.retry = row.retry;
+      policy.made_host_call = row.called;
+      policy.may_run_again = row.may;
+      EXPECT_EQ(verdict.Decide(policy).rerun, row.expected);
+    }
+  }
+}
+
+TEST(Verdict, BlamesTheInfrastructureForWhateverHappensBeforeTheJobIsSent) {
+  const std::vector<std::function<void(Verdict&)>> failures = {
+      [](Verdict& v) { v.Record(Cause::kHandOver, "its process did not take it"); },
+      [](Verdict& v) { v.Record(Cause::kProtocolBroken, "noise"); },
+      [](Verdict& v) { v.FinalRecord(OkFinal(), "1"); },
+      [](Verdict&) {},
+  };
+  for (const auto& fail : failures) {
+    for (const ExitStatus& exit : {Exit(120), Signal(SIGSEGV), Signal(SIGKILL)}) {
+      Verdict verdict(Limits(), 1);
+      fail(verdict);
+      verdict.Exited(exit, MemoryEvidence::kYes);
+      RerunPolicy policy;
+      policy.retry = Retry::kNever;  // no program has run, so it is no re-run
+      const Decision again = verdict.Decide(policy);
+      EXPECT_EQ(again.rerun, Rerun::kAsSameAttempt);
+      policy.may_hand_over_again = false;
+      const Decision lost = verdict.Decide(policy);
+      EXPECT_EQ(Text(lost), "LOST:");
+      EXPECT_EQ(lost.rerun, Rerun::kNo);
+      EXPECT_FALSE(lost.outcome.error->started);
+    }
+  }
+}
+
+TEST(Verdict, SaysThatAJobCancelledBeforeItWasSentHasNotStarted) {
+  Verdict verdict(Limits(), 1);
+  verdict.Record(Cause::kCancelled);
+  verdict.Exited(Signal(SIGKILL), MemoryEvidence::kNo);
+  const Decision decision = verdict.Decide(Allowed());
+  EXPECT_EQ(Text(decision), "CANCELLED:");
+  EXPECT_FALSE(decision.outcome.error->started);
+  EXPECT_EQ(decision.rerun, Rerun::kNo);
+}
+
+TEST(Verdict, QuotesNothingUnprintableOfAnIsolate) {
+  Verdict verdict = Started();
+  verdict.Record(Cause::kProtocolBroken, "type '\x01\xff\n'");
+  verdict.Exited(Signal(SIGKILL), MemoryEvidence::kNo);
+  EXPECT_NE(verdict.Decide(Allowed()).outcome.error->message.find("type '\?\?\?'"), std::string::npos);
+}
+
+TEST(JudgeMemory, NeedsNineTenthsOfTheBudgetOverTheBaselineAndFilePages) {
+  const Bytes base = Bytes::MiB(40);
+  EXPECT_EQ(JudgeMemory(Bytes::MiB(40 + 90 + 8), base, 100), MemoryEvidence::kYes);
+  EXPECT_EQ(JudgeMemory(Bytes::MiB(40 + 90 + 8) - Bytes(1), base, 100), MemoryEvidence::kNo);
+  EXPECT_EQ(JudgeMemory(Bytes::MiB(10), base, 100), MemoryEvidence::kNo);
+}
+
+}  // namespace
+}  // namespace skerry::agent

@@ -1,0 +1,68 @@
+#include "worker/agent/worker_options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "common/hash.h"
+#include "common/ids.h"
+#include "common/limits.h"
+#include "worker/agent/endpoint.h"
+
+namespace skerry::agent {
+namespace {
+
+constexpr std::size_t kMaxIsolates = 4096;
+constexpr std::uint64_t kMaxJobMemoryMb = SpecOf(LimitId::kMemoryMb).hard_maximum;
+constexpr std::uint64_t kMinJobMemoryMb = SpecOf(LimitId::kMemoryMb).minimum;
+
+std::string BesideOwnBinary(const std::string& name) {
+  std::error_code error;
+  const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? name : (own.parent_path() / name).string();
+}
+
+}  // namespace
+
+void WorkerOptions::FillDefaults(unsigned cores, Bytes memory) {
+  if (isolates == 0) isolates = std::size_t{2} * cores;
+  if (memory_mb == 0) memory_mb = memory.mib() * 8 / 10;
+  if (cell_program.empty()) cell_program = BesideOwnBinary("skerry-cell");
+  if (id.empty()) id = "worker-" + RandomHex(8);
+  const std::uint64_t jobs_mb = ManagerOptions().JobsMb();
+  if (jobs_mb >= kMinJobMemoryMb) max_job_memory_mb = std::min(max_job_memory_mb, jobs_mb);
+}
+
+Status WorkerOptions::Validate() const {
+  std::string faults;
+  const auto complain = [&](const std::string& fault) { faults += (faults.empty() ? "" : "\n") + fault; };
+  if (auto status = CheckLocalEndpoint(broker_url); !status) complain("--broker: " + status.error().message);
+  if (isolates < 1 || isolates > kMaxIsolates) complain("--isolates: must be 1 to 4096");
+  if (spares > kMaxIsolates) complain("--spares: must be 0 to 4096");
+  if (jit != "full" && jit != "maglev" && jit != "none") complain("--jit: must be full, maglev or none");
+  if (max_job_memory_mb < kMinJobMemoryMb || max_job_memory_mb > kMaxJobMemoryMb) {
+    complain("--max-job-memory-mb: must be 8 to 16384");
+  }
+  if (id.size() > kMaxIdBytes) complain("--id: must be at most 256 bytes");
+  const auto manager = ManagerOptions();
+  if (manager.JobsMb() < kMinJobMemoryMb) {
+    complain("--memory-mb: " + std::to_string(memory_mb) + " MiB leave no room for a job: cells and " +
+             std::to_string(spares) + " spares take " + std::to_string(manager.ReservedMb()));
+  }
+  if (::access(cell_program.c_str(), X_OK) != 0) {
+    complain("--cell: '" + cell_program + "' is not there or cannot be executed");
+  }
+  if (faults.empty()) return {};
+  return Fail(ErrorKind::kInvalid, faults);
+}
+
+IsolateManager::Options WorkerOptions::ManagerOptions() const {
+  IsolateManager::Options options;
+  options.max_concurrent_isolates = isolates;
+  options.max_spares = spares;
+  options.worker_memory_mb = memory_mb;
+  return options;
+}
+
+}  // namespace skerry::agent

@@ -1,0 +1,45 @@
+// The worker's configuration.
+//
+// Threads: plain data. Errors: Validate reports every fault at once, one per line, each with the option's
+// name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/result.h"
+#include "common/units.h"
+#include "worker/agent/isolate_manager.h"
+
+namespace skerry::agent {
+
+struct WorkerOptions {
+  /// The broker's endpoint for workers. Until links are encrypted only ipc:// and loopback.
+  std::string broker_url;
+  /// maxConcurrentIsolates: jobs that run at once. Range 1 to 4096. More than cores hides waiting for host
+  /// calls; much more only stretches every job.
+  std::size_t isolates = 0;
+  /// maxSpares: isolates forked ahead of need. Range 0 to 4096. A job that finds one starts some 1 ms sooner;
+  /// each costs kSpareMb.
+  std::size_t spares = 0;
+  /// workerMemoryMb: everything this worker may promise: cells, spares, and the memoryMb of running jobs.
+  std::uint64_t memory_mb = 0;
+  /// V8's compilers: full, maglev or none. TurboFan (full) pays only for jobs of seconds, and is where most
+  /// V8 exploits live.
+  std::string jit = "maglev";
+  /// The largest memoryMb of a job: what cells are started for. Range 8 to 16384; lowered to what
+  /// workerMemoryMb allows.
+  std::uint64_t max_job_memory_mb = 1024;
+  /// Path of skerry-cell; empty: beside the worker's own binary.
+  std::string cell_program;
+  /// This worker's name, stable across reconnects.
+  std::string id;
+
+  /// Fills what is 0 or empty with what the machine suggests: isolates 2 x cores, as many spares, 80 % of its
+  /// memory.
+  void FillDefaults(unsigned cores, Bytes memory);
+  Status Validate() const;
+  IsolateManager::Options ManagerOptions() const;
+};
+
+}  // namespace skerry::agent

@@ -1,0 +1,151 @@
+#include "worker/cell/cell_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+
+#include "worker/cell/control.h"
+#include "worker/cell/topology.h"
+
+namespace skerry::cell {
+namespace {
+
+// The pid behind a pidfd as this process sees it: the cell only knows its own namespace's number.
+Result<pid_t> PidOf(int pidfd) {
+  std::ifstream info("/proc/self/fdinfo/" + std::to_string(pidfd));
+  std::string key;
+  while (info >> key) {
+    long pid = 0;
+    if (key == "Pid:" && info >> pid && pid > 0) return static_cast<pid_t>(pid);
+  }
+  return Fail(ErrorKind::kUnavailable, "a process ended before its pid could be read");
+}
+
+void KillAndReap(const Fd& pidfd) {
+  if (!pidfd.valid()) return;
+  syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
+  siginfo_t info;
+  while (waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &info, WEXITED) < 0 && errno == EINTR) {
+  }
+}
+
+Status SetNonBlocking(int fd) {
+  const int flags = fcntl(fd, F_GETFL);
+  if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0) return FailErrno("fcntl");
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<CellProcess>> CellProcess::Start(const CellOptions& options) {
+  int control[2];
+  int errors[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0) return FailErrno("socketpair");
+  Fd control_theirs(control[1]);
+  auto cell = std::unique_ptr<CellProcess>(new CellProcess());
+  cell->control_ = Fd(control[0]);
+  if (pipe2(errors, O_CLOEXEC | O_NONBLOCK) != 0) return FailErrno("pipe2");
+  cell->stderr_ = Fd(errors[0]);
+  Fd errors_theirs(errors[1]);
+
+  auto spawned = SpawnCell({options.program, options.jit, std::to_string(options.max_memory_mb)},
+                           control_theirs.get(), errors_theirs.get());
+  if (!spawned) return Fail(spawned.error());
+  // Kept open here they would hide the cell's end.
+  control_theirs.Reset();
+  errors_theirs.Reset();
+  cell->pidfd_ = std::move(spawned->pidfd);
+  if (spawned->init_pidfd.valid()) {
+    cell->home_ = std::make_shared<PidNamespace>(std::move(spawned->init_pidfd), std::move(spawned->lifeline));
+  }
+  if (auto status = SetNonBlocking(cell->control_.get()); !status) return Fail(status.error());
+  if (auto status = cell->AwaitReady(options.start_timeout); !status) return Fail(status.error());
+  auto pid = PidOf(cell->pidfd_.get());
+  if (!pid) return Fail(pid.error());
+  cell->pid_ = *pid;
+  cell->stderr_.Reset();
+  return cell;
+}
+
+Status CellProcess::AwaitReady(Millis timeout) {
+  const TimePoint end = SteadyClock::now() + timeout;
+  for (;;) {
+    const auto left = std::chrono::duration_cast<Millis>(end - SteadyClock::now()).count();
+    if (left <= 0) return Fail(ErrorKind::kUnavailable, "the cell was not ready within its start timeout" + StderrTail());
+    pollfd fds[] = {{control_.get(), POLLIN, 0}, {pidfd_.get(), POLLIN, 0}};
+    if (poll(fds, 2, static_cast<int>(left)) < 0 && errno != EINTR) return FailErrno("poll");
+    ControlPacket packet;
+    const int error = ReceiveControl(control_.get(), &packet);
+    if (error == 0 && packet.byte == ControlByte::kReady) return {};
+    if (error != EAGAIN && error != 0) return Fail(ErrorKind::kUnavailable, "the cell could not start" + StderrTail());
+  }
+}
+
+std::string CellProcess::StderrTail() const {
+  char text[1024];
+  const ssize_t got = read(stderr_.get(), text, sizeof(text));
+  if (got <= 0) return "";
+  std::string tail(text, static_cast<std::size_t>(got));
+  while (!tail.empty() && tail.back() == '\n') tail.pop_back();
+  return ": " + tail;
+}
+
+CellProcess::~CellProcess() {
+  KillAndReap(pidfd_);
+  ControlPacket uncollected;
+  while (control_.valid() && ReceiveControl(control_.get(), &uncollected) == 0) KillAndReap(uncollected.fd);
+}
+
+PidNamespace::~PidNamespace() {
+  // Longer than any exit takes; a stub that lasts is held by a process that somebody still has to reap.
+  constexpr int kPatienceMs = 200;
+  lifeline_.Reset();
+  syscall(SYS_pidfd_send_signal, init_pidfd_.get(), SIGKILL, nullptr, 0);
+  pollfd ended{init_pidfd_.get(), POLLIN, 0};
+  if (poll(&ended, 1, kPatienceMs) > 0) KillAndReap(init_pidfd_);
+}
+
+Status CellProcess::RequestFork() {
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return FailErrno("socketpair");
+  Fd ours(pair[0]);
+  const Fd theirs(pair[1]);
+  if (auto status = SetNonBlocking(ours.get()); !status) return status;
+  const int error = SendControl(control_.get(), ControlByte::kFork, theirs.get());
+  if (error == EAGAIN || error == ETOOMANYREFS) return Fail(ErrorKind::kExhausted, "the cell has enough to fork already");
+  if (error != 0) return FailErrno("asking the cell for a fork", error);
+  pending_.push_back(std::move(ours));
+  ++forks_;
+  return {};
+}
+
+Result<std::optional<IsolateProcess>> CellProcess::OnReadable() {
+  ControlPacket packet;
+  const int error = ReceiveControl(control_.get(), &packet);
+  if (error == EAGAIN) return std::optional<IsolateProcess>();
+  if (error == EPIPE) return Fail(ErrorKind::kUnavailable, "the cell is gone");
+  if (error != 0) return FailErrno("reading from the cell", error);
+  if (packet.byte == ControlByte::kFailed) return Fail(ErrorKind::kExhausted, "the cell could not fork");
+  if (packet.byte != ControlByte::kForked || !packet.fd.valid() || pending_.empty()) {
+    return Fail(ErrorKind::kInternal, "the cell sent what nobody asked for");
+  }
+  IsolateProcess isolate;
+  isolate.home = home_;
+  isolate.pidfd = std::move(packet.fd);
+  isolate.socket = std::move(pending_.front());
+  pending_.pop_front();
+  auto pid = PidOf(isolate.pidfd.get());
+  // Dead already: its socket and pidfd tell the owner so; a pid of -1 is never used for anything else.
+  isolate.pid = pid ? *pid : -1;
+  return std::optional<IsolateProcess>(std::move(isolate));
+}
+
+}  // namespace skerry::cell

@@ -1,0 +1,97 @@
+// The worker's handle on a cell: starts the template process in its namespaces, asks it for forks, ends it.
+//
+//   auto cell = CellProcess::Start(options);     // blocks until the template is warm, ~100 ms
+//   (*cell)->RequestFork();
+//   ... control_fd() readable ...
+//   auto isolate = (*cell)->OnReadable();        // pid, pidfd, socket
+//
+// The worker is the parent of the cell and of every isolate (DESIGN section 2), and an isolate outlives its cell.
+//
+// Threads: one; call Start from a thread that lives as long as the process: PDEATHSIG follows the thread that started
+// the child, not its process.
+// Ownership: the destructor kills and reaps the cell and forks that nobody has collected. Isolates live on: each holds
+// a share of the PID namespace, whose init stub ends with the last of them.
+// Errors: Start says what failed and on which step; OnReadable's error means the cell is gone.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/fd.h"
+#include "common/result.h"
+#include "common/units.h"
+
+namespace skerry::cell {
+
+struct CellOptions {
+  std::string program;                ///< path of skerry-cell
+  std::string jit = "maglev";         ///< full, maglev or none
+  std::uint64_t max_memory_mb = 1024; ///< the largest memoryMb its isolates can be given
+  Millis start_timeout{10'000};
+};
+
+/// A cell's PID namespace, alive as long as its init stub. Destroy it only when every process in it has been reaped:
+/// the kernel holds the stub's own end back until then (the destructor waits a moment, then leaves it to that).
+class PidNamespace {
+ public:
+  PidNamespace(Fd init_pidfd, Fd lifeline) : init_pidfd_(std::move(init_pidfd)), lifeline_(std::move(lifeline)) {}
+  ~PidNamespace();
+  PidNamespace(const PidNamespace&) = delete;
+  PidNamespace& operator=(const PidNamespace&) = delete;
+
+ private:
+  Fd init_pidfd_;
+  Fd lifeline_;  // the stub lives while this is open
+};
+
+/// A forked, idle isolate, waiting on its socket for a job. Its owner kills and reaps it.
+struct IsolateProcess {
+  std::shared_ptr<PidNamespace> home;  ///< keep until reaped; null without namespaces
+  pid_t pid = -1;  ///< in the worker's PID namespace
+  Fd pidfd;
+  Fd socket;  ///< SOCK_STREAM, non-blocking here, blocking there; speaks common/wire/stream.h
+};
+
+class CellProcess {
+ public:
+  static Result<std::unique_ptr<CellProcess>> Start(const CellOptions& options);
+  ~CellProcess();
+  CellProcess(const CellProcess&) = delete;
+  CellProcess& operator=(const CellProcess&) = delete;
+
+  /// Readable when a fork is ready, or at EOF when the cell is gone.
+  int control_fd() const { return control_.get(); }
+  int pidfd() const { return pidfd_.get(); }
+  pid_t pid() const { return pid_; }
+  /// Forks asked for in this cell's life.
+  std::uint64_t forks() const { return forks_; }
+  /// Whether user and PID namespaces were to be had.
+  bool namespaced() const { return home_ != nullptr; }
+
+  /// Asks for one fork; never blocks. Fails with kExhausted when too many requests or descriptors are on their way
+  /// already (ask again later), with another kind when the cell is gone.
+  Status RequestFork();
+  /// The next forked isolate, nothing yet, or why there will be no more.
+  Result<std::optional<IsolateProcess>> OnReadable();
+
+ private:
+  CellProcess() = default;
+  Status AwaitReady(Millis timeout);
+  std::string StderrTail() const;
+
+  Fd control_;
+  Fd pidfd_;
+  std::shared_ptr<PidNamespace> home_;
+  Fd stderr_;  // of the cell, until it is ready
+  pid_t pid_ = -1;
+  std::uint64_t forks_ = 0;
+  std::deque<Fd> pending_;  // our ends of the sockets of forks asked for, in order
+};
+
+}  // namespace skerry::cell

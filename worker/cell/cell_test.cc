@@ -1,0 +1,231 @@
+// Real cells: these tests start the host binary and fork it.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "common/wire/codec.h"
+#include "common/wire/stream.h"
+#include "worker/cell/cell_process.h"
+
+namespace skerry::cell {
+namespace {
+
+using wire::Dispatch;
+using wire::Final;
+
+std::string CellProgram() {
+  return SKERRY_BIN_DIR "/skerry-cell";
+}
+
+std::unique_ptr<CellProcess> StartCell() {
+  CellOptions options;
+  options.program = CellProgram();
+  auto cell = CellProcess::Start(options);
+  EXPECT_TRUE(cell) << cell.error().message;
+  return cell ? std::move(*cell) : nullptr;
+}
+
+IsolateProcess Fork(CellProcess& cell) {
+  EXPECT_TRUE(cell.RequestFork());
+  pollfd ready{cell.control_fd(), POLLIN, 0};
+  EXPECT_EQ(poll(&ready, 1, 5000), 1);
+  auto isolate = cell.OnReadable();
+  EXPECT_TRUE(isolate && *isolate);
+  return isolate && *isolate ? std::move(**isolate) : IsolateProcess();
+}
+
+void SendJob(const IsolateProcess& isolate, std::string_view code, std::string_view input = "") {
+  Dispatch dispatch;
+  dispatch.job.id = JobId("j");
+  const std::string bytes = wire::StreamBytes(dispatch, {code, input});
+  EXPECT_EQ(write(isolate.socket.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+}
+
+// The FINAL of a job, with its payload; waits at most five seconds.
+Outcome AwaitOutcome(const IsolateProcess& isolate) {
+  wire::FrameReader reader(1 << 20);
+  for (;;) {
+    pollfd ready{isolate.socket.get(), POLLIN, 0};
+    if (poll(&ready, 1, 5000) <= 0) break;
+    char buffer[4096];
+    const ssize_t got = read(isolate.socket.get(), buffer, sizeof(buffer));
+    if (got <= 0) break;
+    reader.Append(std::string_view(buffer, static_cast<std::size_t>(got)));
+    auto frame = reader.Next();
+    if (!frame || !*frame) continue;
+    auto header = wire::Decode((*frame)->header);
+    if (header && std::holds_alternative<Final>(*header)) {
+      return wire::ToOutcome(std::get<Final>(*header), (*frame)->payloads.at(0));
+    }
+  }
+  ADD_FAILURE() << "no final came";
+  return {};
+}
+
+// Waits for the isolate's end as its parent; fails the test when we are not.
+int Reap(const IsolateProcess& isolate, rusage* usage) {
+  siginfo_t info{};
+  const long rc = syscall(SYS_waitid, P_PIDFD, isolate.pidfd.get(), &info, WEXITED, usage);
+  EXPECT_EQ(rc, 0) << strerror(errno);
+  return info.si_code == CLD_EXITED ? info.si_status : -info.si_status;
+}
+
+int KillAndReap(const IsolateProcess& isolate) {
+  kill(isolate.pid, SIGKILL);
+  rusage usage{};
+  return Reap(isolate, &usage);
+}
+
+std::string StatusField(pid_t pid, const std::string& key) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(key + ":")) return line.substr(line.find_first_not_of(" \t", key.size() + 1));
+  }
+  return "";
+}
+
+bool IsGoneWithin(pid_t pid, Millis patience) {
+  for (const TimePoint end = SteadyClock::now() + patience; SteadyClock::now() < end;) {
+    const std::string state = StatusField(pid, "State");
+    if (state.empty() || state[0] == 'Z') return true;
+    std::this_thread::sleep_for(Millis(5));
+  }
+  return false;
+}
+
+TEST(Cell, HasOneThreadAndIsLockedDown) {
+  auto cell = StartCell();
+  ASSERT_TRUE(cell);
+  EXPECT_EQ(StatusField(cell->pid(), "Threads"), "1");
+  EXPECT_EQ(StatusField(cell->pid(), "NoNewPrivs"), "1");
+  EXPECT_EQ(StatusField(cell->pid(), "Seccomp"), "2");
+}
+
+TEST(Cell, HasNoEnvironmentAndNoDescriptorsButItsOwn) {
+  if (geteuid() != 0) GTEST_SKIP() << "reading another process's descriptors needs root";
+  auto cell = StartCell();
+  ASSERT_TRUE(cell);
+  const IsolateProcess isolate = Fork(*cell);
+  const std::string folder = "/proc/" + std::to_string(isolate.pid) + "/fd/";
+  char target[256];
+  // The isolate may still be moving its socket to its place.
+  for (int i = 0; i < 200 && readlink((folder + "4").c_str(), target, sizeof(target)) > 0; ++i) {
+    std::this_thread::sleep_for(Millis(5));
+  }
+  for (int fd = 0; fd < 20; ++fd) {
+    const ssize_t got = readlink((folder + std::to_string(fd)).c_str(), target, sizeof(target));
+    const std::string_view name(target, got > 0 ? static_cast<std::size_t>(got) : 0);
+    const std::string_view expected = fd <= 2 ? "/dev/null" : fd == 3 ? "socket:" : "";
+    EXPECT_EQ(name.substr(0, fd == 3 ? expected.size() : name.size()), expected) << fd;
+  }
+  std::ifstream environment("/proc/" + std::to_string(isolate.pid) + "/environ");
+  std::stringstream text;
+  text << environment.rdbuf();
+  EXPECT_EQ(text.str().find("PATH="), std::string::npos);
+  EXPECT_EQ(text.str().find("HOME="), std::string::npos);
+  KillAndReap(isolate);
+}
+
+TEST(Cell, ForksAnIsolateThatRunsAJobAndIsReapedHereWithItsUsage) {
+  auto cell = StartCell();
+  ASSERT_TRUE(cell);
+  const IsolateProcess isolate = Fork(*cell);
+  SendJob(isolate, "let s = 0; for (let i = 0; i < 1e6; i++) s += i; return input.a + input.b", R"({"a":19,"b":23})");
+  const Outcome outcome = AwaitOutcome(isolate);
+  ASSERT_TRUE(outcome.ok()) << outcome.error->message;
+  EXPECT_EQ(outcome.value, "42");
+  rusage usage{};
+  EXPECT_EQ(Reap(isolate, &usage), 0);
+  EXPECT_GT(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec, 0);
+}
+
+TEST(Cell, SurvivesAnIsolateThatIsKilledAndForksAGoodOne) {
+  auto cell = StartCell();
+  ASSERT_TRUE(cell);
+  const IsolateProcess bad = Fork(*cell);
+  SendJob(bad, "for(;;);");
+  EXPECT_EQ(KillAndReap(bad), -SIGKILL);
+  const IsolateProcess good = Fork(*cell);
+  SendJob(good, "return 1+1");
+  EXPECT_EQ(AwaitOutcome(good).value, "2");
+  rusage usage{};
+  EXPECT_EQ(Reap(good, &usage), 0);
+}
+
+TEST(Cell, ItsEndDoesNotTouchItsIsolates) {
+  auto cell = StartCell();
+  ASSERT_TRUE(cell);
+  IsolateProcess isolate = Fork(*cell);
+  const pid_t pid = cell->pid();
+  cell.reset();
+  EXPECT_TRUE(IsGoneWithin(pid, Millis(2000)));
+  SendJob(isolate, "return 'still here'");
+  EXPECT_EQ(AwaitOutcome(isolate).value, "\"still here\"");
+  rusage usage{};
+  EXPECT_EQ(Reap(isolate, &usage), 0);
+}
+
+TEST(Cell, ForksAHundredIsolatesAskedForAtOnce) {
+  auto cell = StartCell();
+  ASSERT_TRUE(cell);
+  constexpr int kForks = 100;
+  for (int i = 0; i < kForks; ++i) ASSERT_TRUE(cell->RequestFork()) << i;
+  for (int i = 0; i < kForks; ++i) {
+    pollfd ready{cell->control_fd(), POLLIN, 0};
+    ASSERT_EQ(poll(&ready, 1, 5000), 1) << i;
+    auto isolate = cell->OnReadable();
+    ASSERT_TRUE(isolate && *isolate) << i;
+    KillAndReap(**isolate);
+  }
+}
+
+TEST(Cell, ASpareLeavesWhenItsSocketIsClosed) {
+  auto cell = StartCell();
+  ASSERT_TRUE(cell);
+  IsolateProcess isolate = Fork(*cell);
+  isolate.socket.Reset();
+  rusage usage{};
+  EXPECT_EQ(Reap(isolate, &usage), 0);
+}
+
+TEST(Cell, NothingIsLeftWhenTheWorkerIsKilled) {
+  int report[2];
+  ASSERT_EQ(pipe2(report, O_CLOEXEC), 0);
+  const pid_t worker = fork();
+  if (worker == 0) {
+    auto cell = StartCell();
+    IsolateProcess busy = Fork(*cell);
+    IsolateProcess spare = Fork(*cell);
+    SendJob(busy, "for(;;);");
+    const pid_t pids[] = {cell->pid(), busy.pid, spare.pid};
+    if (write(report[1], pids, sizeof(pids)) != sizeof(pids)) _exit(1);
+    for (;;) pause();
+  }
+  close(report[1]);
+  pid_t pids[3] = {};
+  ASSERT_EQ(read(report[0], pids, sizeof(pids)), static_cast<ssize_t>(sizeof(pids)));
+  close(report[0]);
+  kill(worker, SIGKILL);
+  waitpid(worker, nullptr, 0);
+  for (const pid_t pid : pids) EXPECT_TRUE(IsGoneWithin(pid, Millis(3000))) << pid;
+}
+
+TEST(Cell, AProgramThatIsNotThereIsNamedInTheError) {
+  CellOptions options;
+  options.program = "/nonexistent/skerry-cell";
+  const auto cell = CellProcess::Start(options);
+  ASSERT_FALSE(cell);
+  EXPECT_NE(cell.error().message.find("cannot execute the cell program"), std::string::npos) << cell.error().message;
+}
+
+}  // namespace
+}  // namespace skerry::cell

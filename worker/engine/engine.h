@@ -1,0 +1,71 @@
+// The V8 of this process: started once, warmed, and forked per job. V8 is behind this header and nowhere
+// else.
+//
+//   auto engine = Engine::Start(options);            // in the cell, ~25 ms
+//   ... fork ...
+//   Outcome outcome = (*engine)->Run(program, port);  // in the fork, once; then leave by _exit
+//
+// Threads: strictly one; V8 runs with --single-threaded so that the process can be forked.
+// Ownership: an Engine is never destroyed in a fork; leave by _exit.
+// Errors: Start fails with one clear line (host binary, headers or V8 version do not match). Run never fails:
+// whatever the program does short of ending the process is an Outcome.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "common/job.h"
+#include "common/limits.h"
+#include "common/outcome.h"
+#include "common/result.h"
+#include "worker/engine/job_port.h"
+
+namespace skerry::engine {
+
+/// Which of V8's compilers may run (DESIGN section 6.8). Full: TurboFan too.
+enum class Jit : std::uint8_t { kFull, kMaglev, kNone };
+
+/// What RLIMIT_DATA must allow a job beyond the template's data and its memoryMb: the young generation, pages
+/// that a collection copies into, pages that V8 has freed but not given back yet, half-empty pages. Measured:
+/// with 16 MiB programs that use 80 % of 64 MiB for objects of 100 KB fail, with 24 they pass; peaks stay
+/// under memoryMb + 40.
+inline constexpr std::uint64_t kDataMarginMb = 24;
+
+struct EngineOptions {
+  /// The heap limit of the template in MiB: a fork can lower it, never raise it. Range: 8 to 16384.
+  std::uint64_t max_memory_mb = 1024;
+  Jit jit = Jit::kMaglev;
+};
+
+/// One job's program. The views must live as long as Run.
+struct Program {
+  Mode mode = Mode::kFunction;
+  std::string_view code;   ///< UTF-8
+  std::string_view input;  ///< JSON text, UTF-8; empty: undefined
+  Limits limits;
+  std::uint64_t seed = 0;  ///< of Math.random; the caller draws it from the kernel unless the job fixes it
+  bool wasm = false;
+};
+
+class Engine {
+ public:
+  static Result<std::unique_ptr<Engine>> Start(const EngineOptions& options);
+  virtual ~Engine() = default;
+
+  /// Runs one program to its end. Call it once, in a fork. Of the Outcome it fills: error (code, limit,
+  /// fault, message, name, stack, position), value, and of usage heap_peak_bytes, data_requests, data_bytes,
+  /// status_events, console_events, dropped_events, result_bytes. TIMEOUT, CRASH and infrastructure codes are
+  /// the worker's to decide.
+  virtual Outcome Run(const Program& program, JobPort& port) = 0;
+};
+
+/// The V8 version of the running host, e.g. "14.6.202.34-node.40".
+std::string_view V8Version();
+
+/// Called when the job's memory is exhausted, from inside an allocation or a V8 callback. It must neither
+/// allocate nor return. Unset (in the template, while warming): the process aborts.
+using OutOfMemoryHandler = void (*)();
+void SetOutOfMemoryHandler(OutOfMemoryHandler handler);
+
+}  // namespace skerry::engine

@@ -1,0 +1,132 @@
+#include "worker/engine/memory_budget.h"
+
+#include <v8-statistics.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "worker/engine/host/memory_guard.h"
+
+namespace skerry::engine {
+namespace {
+
+// A look at the heap costs about a microsecond, so small buffers are counted on credit, this much at a time.
+constexpr std::size_t kHeadroomStep = 256u << 10;
+// How far the heap's limit may lag behind what buffers have taken.
+constexpr std::size_t kLimitStep = 1u << 20;
+// V8's limit is on pages, the budget on what they hold: with odd object sizes a fifth of a page stays empty.
+// Half of the margin that RLIMIT_DATA has is lent to that.
+constexpr std::size_t kFragmentationSlack = (kDataMarginMb << 20) / 2;
+
+}  // namespace
+
+void MemoryBudget::Attach(v8::Isolate* isolate) {
+  isolate_ = isolate;
+  isolate->AddGCPrologueCallback(BeforeCollection, this);
+  isolate->AddGCEpilogueCallback(AfterCollection, this);
+  isolate->AddNearHeapLimitCallback(NearHeapLimit, this);
+}
+
+void MemoryBudget::Arm(Bytes budget) {
+  ceiling_ = HeapBytes() + external_ + budget.count();
+  heap_peak_ = 0;
+  armed_ = true;
+  headroom_ = 0;
+  FollowWithHeapLimit();
+}
+
+std::uint64_t MemoryBudget::HeapPeakBytes() {
+  heap_peak_ = std::max(heap_peak_, HeapBytes());
+  return heap_peak_;
+}
+
+void* MemoryBudget::Allocate(std::size_t length) {
+  return Allocate(length, BufferSlabs::Content::kZero);
+}
+
+void* MemoryBudget::AllocateUninitialized(std::size_t length) {
+  return Allocate(length, BufferSlabs::Content::kUninitialized);
+}
+
+void MemoryBudget::Free(void* data, std::size_t length) {
+  external_ -= length;
+  length <= BufferSlabs::kMaxBlockBytes ? slabs_.Free(data) : std::free(data);
+}
+
+void* MemoryBudget::Allocate(std::size_t length, BufferSlabs::Content content) {
+  void* block = nullptr;
+  if (Fits(length)) {
+    // Under RLIMIT_DATA this can fail for want of what V8 still keeps of pages that it has freed.
+    const MemoryGuard::Permit permit;
+    if (length <= BufferSlabs::kMaxBlockBytes) {
+      block = slabs_.Allocate(length, content);
+    } else {
+      block = content == BufferSlabs::Content::kZero ? std::calloc(length, 1) : std::malloc(length);
+    }
+  }
+  if (block == nullptr) {
+    // V8 collects garbage and asks again, the last time after collecting all it can.
+    if (armed_ && (length > ceiling_ || (refused_ && collected_all_))) MemoryGuard::OutOfMemory();
+    refused_ = true;
+    return nullptr;
+  }
+  refused_ = collected_all_ = false;
+  external_ += length;
+  headroom_ -= std::min(headroom_, length);
+  if (armed_ && external_ > limit_external_ + kLimitStep) FollowWithHeapLimit();
+  return block;
+}
+
+bool MemoryBudget::Fits(std::size_t length) {
+  if (!armed_ || length <= headroom_) return true;
+  const std::size_t used = HeapBytes() + external_;
+  const std::size_t left = ceiling_ - std::min(ceiling_, used);
+  headroom_ = std::min(left, std::max(length, kHeadroomStep));
+  return length <= left;
+}
+
+void MemoryBudget::FollowWithHeapLimit() {
+  limit_external_ = external_;
+  // The only way to lower the limit of a live isolate; V8 keeps it at 1.25 times what lives or more.
+  isolate_->RemoveNearHeapLimitCallback(NearHeapLimit, HeapLimit());
+  isolate_->AddNearHeapLimitCallback(NearHeapLimit, this);
+}
+
+std::size_t MemoryBudget::HeapLimit() const {
+  return ceiling_ - std::min(ceiling_, external_);
+}
+
+std::size_t MemoryBudget::HeapBytes() {
+  v8::HeapStatistics statistics;
+  isolate_->GetHeapStatistics(&statistics);
+  return statistics.used_heap_size();
+}
+
+std::size_t MemoryBudget::NearHeapLimit(void* self, std::size_t current_limit,
+                                        std::size_t /*initial_limit*/) {
+  auto* const budget = static_cast<MemoryBudget*>(self);
+  if (!budget->armed_) MemoryGuard::OutOfMemory();
+  // Buffers that have been freed give the heap its share back; V8 can be told so only here.
+  std::size_t limit = budget->HeapLimit();
+  const bool fragmented = budget->HeapBytes() < limit;
+  if (fragmented) limit += kFragmentationSlack;
+  if (limit < current_limit + kLimitStep) MemoryGuard::OutOfMemory();
+  budget->limit_external_ = budget->external_;
+  return limit;
+}
+
+void MemoryBudget::BeforeCollection(v8::Isolate* /*isolate*/, v8::GCType /*type*/,
+                                    v8::GCCallbackFlags /*flags*/, void* self) {
+  auto* const budget = static_cast<MemoryBudget*>(self);
+  if (budget->armed_) budget->HeapPeakBytes();
+}
+
+void MemoryBudget::AfterCollection(v8::Isolate* /*isolate*/, v8::GCType /*type*/, v8::GCCallbackFlags flags,
+                                   void* self) {
+  auto* const budget = static_cast<MemoryBudget*>(self);
+  if (budget->refused_ && (flags & v8::kGCCallbackFlagCollectAllAvailableGarbage) != 0) {
+    budget->collected_all_ = true;
+  }
+}
+
+}  // namespace skerry::engine

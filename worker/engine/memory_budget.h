@@ -1,0 +1,62 @@
+// One budget per job over V8's heap and the ArrayBuffers outside it (DESIGN sections 4 and 6.7).
+//
+// The heap's limit and the buffers' bytes share it: whatever buffers take is taken from the heap's limit, and
+// a buffer that does not fit gets its chance after V8 has collected garbage. What neither sees (zones, ICU,
+// code) is bounded from outside by RLIMIT_DATA, whose failures the allocation hooks turn into the same end.
+//
+//   before the fork: Attach(isolate)      in the fork: Arm(memoryMb)
+//
+// Threads: V8's one. Ownership: outlives the isolate. Errors: a job over its budget ends in
+// MemoryGuard::OutOfMemory.
+#pragma once
+
+#include <v8-array-buffer.h>
+#include <v8-callbacks.h>
+#include <v8-isolate.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/units.h"
+#include "worker/engine/buffer_slabs.h"
+
+namespace skerry::engine {
+
+class MemoryBudget : public v8::ArrayBuffer::Allocator {
+ public:
+  void Attach(v8::Isolate* isolate);
+  /// From now on everything beyond what lives now counts against `budget`.
+  void Arm(Bytes budget);
+
+  /// The most that V8's heap held, looked at before each collection and now.
+  std::uint64_t HeapPeakBytes();
+
+  void* Allocate(std::size_t length) override;
+  void* AllocateUninitialized(std::size_t length) override;
+  void Free(void* data, std::size_t length) override;
+
+ private:
+  void* Allocate(std::size_t length, BufferSlabs::Content content);
+  /// Whether the budget has room. Asks V8 what its heap holds only when the headroom is used up.
+  bool Fits(std::size_t length);
+  void FollowWithHeapLimit();
+  std::size_t HeapBytes();
+  std::size_t HeapLimit() const;
+
+  static std::size_t NearHeapLimit(void* self, std::size_t current_limit, std::size_t initial_limit);
+  static void BeforeCollection(v8::Isolate* isolate, v8::GCType type, v8::GCCallbackFlags flags, void* self);
+  static void AfterCollection(v8::Isolate* isolate, v8::GCType type, v8::GCCallbackFlags flags, void* self);
+
+  BufferSlabs slabs_;
+  v8::Isolate* isolate_ = nullptr;
+  bool armed_ = false;
+  std::size_t ceiling_ = 0;         ///< of heap and buffers together: what lived at Arm, plus the budget
+  std::size_t external_ = 0;        ///< bytes of buffers that live
+  std::size_t headroom_ = 0;        ///< bytes of buffers that may be added without a look at the heap
+  std::size_t limit_external_ = 0;  ///< external_ when the heap's limit was last set
+  std::size_t heap_peak_ = 0;
+  bool refused_ = false;        ///< a buffer did not fit, and V8 is collecting garbage for it
+  bool collected_all_ = false;  ///< ... and has collected all it could since
+};
+
+}  // namespace skerry::engine

@@ -1,0 +1,53 @@
+// Compiles and starts a program in one of the three modes (DESIGN section 5). Source text is never joined:
+// the body of a function goes to the intrinsic AsyncFunction constructor, which refuses one that closes its
+// wrapper.
+//
+// Threads: V8's.
+#pragma once
+
+#include <v8-context.h>
+#include <v8-local-handle.h>
+#include <v8-promise.h>
+#include <v8-script.h>
+
+#include <string_view>
+#include <variant>
+
+#include "common/job.h"
+#include "common/outcome.h"
+#include "worker/engine/intrinsics.h"
+#include "worker/engine/program_source.h"
+
+namespace skerry::engine {
+
+class ProgramLoader {
+ public:
+  /// `source` is filled in before any of the program runs, and must outlive the loader.
+  ProgramLoader(v8::Local<v8::Context> context, const Intrinsics& intrinsics, ProgramSource* source);
+
+  using Started = std::variant<v8::Local<v8::Promise>, JobError>;
+
+  /// The promise of the program's value, or why it did not come to that: COMPILE, or RUNTIME if it threw. For
+  /// a module it is the promise of its evaluation, and Export gives the value's.
+  Started Start(Mode mode, std::string_view code);
+  /// Of an evaluated module: calls the default export, or else the export `handler`, with `input`; an export
+  /// that is no function is the value itself, and a module without either has the value undefined.
+  Started Export(v8::Local<v8::Value> input);
+
+ private:
+  Started StartFunction(v8::Local<v8::String> code);
+  Started StartScript(v8::Local<v8::String> code);
+  Started StartModule(v8::Local<v8::String> code);
+  JobError RefuseImport() const;
+  /// A promise that follows `value` exactly as `return value` in an async function does.
+  Started Follow(v8::MaybeLocal<v8::Value> value, const v8::TryCatch& caught);
+  JobError Caught(const v8::TryCatch& caught, Code code) const;
+
+  v8::Isolate* const isolate_;
+  const v8::Local<v8::Context> context_;
+  const Intrinsics& intrinsics_;
+  ProgramSource* const source_;
+  v8::Local<v8::Module> module_;
+};
+
+}  // namespace skerry::engine

@@ -1,0 +1,54 @@
+// The isolate and context that every fork begins with: from a startup snapshot with our prelude, bindings
+// installed, warmed, and then compacted so that a fork copies little.
+//
+// Threads: V8's one. Ownership: lives as long as the process; the isolate stays entered.
+// Errors: Make fails with one line.
+#pragma once
+
+#include <v8-context.h>
+#include <v8-isolate.h>
+#include <v8-persistent-handle.h>
+#include <v8-snapshot.h>
+
+#include <memory>
+
+#include "common/result.h"
+#include "worker/engine/engine.h"
+#include "worker/engine/intrinsics.h"
+#include "worker/engine/memory_budget.h"
+
+namespace skerry::engine {
+
+class Template {
+ public:
+  static Result<std::unique_ptr<Template>> Make(const EngineOptions& options);
+  /// A startup snapshot with our prelude; its data lives as long as the process.
+  static Result<v8::StartupData> MakeSnapshot();
+  /// Neither warmed nor compacted: for the baseline of bench/, which uses each for one job and disposes of
+  /// it.
+  static Result<std::unique_ptr<Template>> MakeCold(const EngineOptions& options, v8::StartupData snapshot);
+  /// Ends the isolate, which only a template that is never forked needs. Nothing of it may be used after
+  /// this.
+  void Dispose();
+
+  v8::Isolate* isolate() const { return isolate_; }
+  MemoryBudget& budget() { return budget_; }
+  const Intrinsics& intrinsics() const { return intrinsics_; }
+  v8::Local<v8::Context> context() const { return context_.Get(isolate_); }
+
+ private:
+  Status MakeIsolate(const EngineOptions& options, v8::StartupData snapshot);
+  /// A context from the snapshot with bindings, and its intrinsics.
+  Result<v8::Local<v8::Context>> MakeContext(Intrinsics* intrinsics);
+  /// Runs representative code in a throw-away context (DESIGN section 6.5).
+  Status Warm();
+  void Compact();
+
+  MemoryBudget budget_;
+  v8::StartupData snapshot_{};
+  v8::Isolate* isolate_ = nullptr;
+  v8::Global<v8::Context> context_;
+  Intrinsics intrinsics_;
+};
+
+}  // namespace skerry::engine

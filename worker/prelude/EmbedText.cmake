@@ -1,0 +1,12 @@
+# cmake -DOUTPUT=x.cc -DINPUTS=a.js;b.js -P EmbedText.cmake: the prelude's files as C++ string constants.
+set(body "// Generated from worker/prelude by worker/prelude/EmbedText.cmake.\n#include \"worker/engine/prelude.h\"\n\nnamespace skerry::engine::prelude {\n\n")
+foreach(input IN LISTS INPUTS)
+  file(READ ${input} text)
+  get_filename_component(name ${input} NAME_WE)
+  string(SUBSTRING ${name} 0 1 first)
+  string(TOUPPER ${first} first)
+  string(SUBSTRING ${name} 1 -1 rest)
+  string(APPEND body "const std::string_view k${first}${rest} = R\"SKERRY(${text})SKERRY\";\n\n")
+endforeach()
+string(APPEND body "}  // namespace skerry::engine::prelude\n")
+file(WRITE ${OUTPUT} "${body}")
