@@ -8,6 +8,8 @@
 namespace skerry::agent {
 namespace {
 
+// A fork takes about as long, so there is room by then.
+constexpr Millis kAskAgainAfter{2};
 // A cell that lived this long was a working one: the next failure is a new story.
 constexpr Millis kProvenAge{10'000};
 // Failures in a row after which the broker is told to send no jobs.
@@ -63,6 +65,7 @@ void CellSupervisor::OnStarted(Result<std::unique_ptr<Cell>> started) {
 void CellSupervisor::RequestForks(std::size_t count) {
   for (; count > 0 && running_; --count) {
     if (auto status = running_->cell->RequestFork(); !status) {
+      if (status.error().kind == ErrorKind::kExhausted) return AskAgainLater();
       // Not from here: the caller may be in the middle of its own bookkeeping.
       loop_.Post([this, number = running_->number, why = status.error().message] {
         if (running_ && running_->number == number) OnCellLost(why);
@@ -74,6 +77,13 @@ void CellSupervisor::RequestForks(std::size_t count) {
     if (running_->pending == 1) ArmForkTimeout();
   }
   RenewIfOld();
+}
+
+// The kernel bounds the descriptors that one user has on their way, those of other workers included: no fault of the cell.
+void CellSupervisor::AskAgainLater() {
+  ask_again_timer_ = loop_.After(kAskAgainAfter, [this] {
+    if (running_) listener_.OnCellReady();
+  });
 }
 
 void CellSupervisor::ArmForkTimeout() {

@@ -27,7 +27,7 @@ class CellListener {
  public:
   virtual ~CellListener() = default;
   virtual void OnForked(Isolate isolate) = 0;
-  /// A cell is ready; forks asked of an earlier one and not delivered will not come.
+  /// A cell can be asked for forks. Those asked of an earlier one and not delivered will not come.
   virtual void OnCellReady() = 0;
   /// What was forked from this cell and is idle must not be used any more.
   virtual void OnCellRetired(CellNumber cell) = 0;
@@ -86,6 +86,7 @@ class CellSupervisor {
   void StartLater();
   void StartAt(TimePoint when);
   void RenewIfOld();
+  void AskAgainLater();
   void ArmForkTimeout();
   void SetHealthy(bool healthy);
 
@@ -103,6 +104,7 @@ class CellSupervisor {
   BackOff back_off_;
   Deadlines::Handle start_timer_;
   Deadlines::Handle fork_timer_;
+  Deadlines::Handle ask_again_timer_;
   Deadlines::Handle age_timer_;
   std::function<void(Status)> first_start_;
 };

@@ -62,6 +62,14 @@ TEST_F(IsolateManagerTest, ForksSparesAheadOfNeedAndNeverMoreThanItsBound) {
   EXPECT_EQ(plan_.forks, 3);
 }
 
+TEST_F(IsolateManagerTest, AsksAgainWhenTooManyDescriptorsWereOnTheirWayAndKeepsTheCell) {
+  plan_.requests_refused = 3;
+  Start();
+  ASSERT_TRUE(SparesAre(2));
+  EXPECT_EQ(plan_.requests_refused, 0);
+  EXPECT_EQ(plan_.started, 1);
+}
+
 TEST_F(IsolateManagerTest, SetsMemoryAsideForCellsAndSparesAndLeasesOnlyTheRest) {
   IsolateManager& manager = Start();
   const std::uint64_t for_jobs = 1024 - 2 * IsolateManager::kCellMb - 2 * IsolateManager::kSpareMb;

@@ -1,5 +1,7 @@
 // skerry-worker: runs jobs for a broker, each in a forked V8 isolate of its own.
 
+#include <sys/resource.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -58,7 +60,17 @@ void Describe(CLI::App& app, CommandLine& line) {
       ->type_name("LEVEL");
 }
 
+// Three descriptors a lease, and the kernel's bound on those being passed at once: shells give 1024 where the hard limit
+// is far higher.
+void RaiseDescriptorLimit() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
 int Serve(const WorkerOptions& options) {
+  RaiseDescriptorLimit();
   cell::CellOptions cell;
   cell.program = options.cell_program;
   cell.jit = options.jit;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -44,6 +45,8 @@ void UnblockSignals() {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
+  // It is a fork of the worker: what the worker's memory holds is no business of anybody in this namespace.
+  prctl(PR_SET_DUMPABLE, 0);
   dup2(fds.lifeline, 0);
   close_range(1, ~0u, 0);
   char byte = 0;

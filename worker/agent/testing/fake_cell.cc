@@ -51,6 +51,10 @@ class FakeCell final : public Cell {
   pid_t pid() const override { return ::getpid(); }
 
   Status RequestFork() override {
+    if (plan_.requests_refused > 0) {
+      --plan_.requests_refused;
+      return Fail(ErrorKind::kExhausted, "enough on their way already");
+    }
     ++plan_.forks;
     switch (plan_.fork) {
       case FakeCellPlan::Fork::kNever:

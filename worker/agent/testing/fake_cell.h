@@ -22,6 +22,7 @@ struct FakeCellPlan {
   std::atomic<int> started{0};         ///< cells started so far
   std::atomic<int> alive{0};
   std::atomic<int> forks{0};
+  std::atomic<int> requests_refused{0};  ///< the next so many requests are refused as kExhausted
 };
 
 CellFactory FakeCells(FakeCellPlan& plan);
