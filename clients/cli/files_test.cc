@@ -60,6 +60,18 @@ TEST_F(Files, BlankLinesAreSkippedButCountedAndTheLastNeedsNoEnd) {
   EXPECT_EQ(Lines(), (std::vector<Line>{{1, "a"}, {4, "b"}, {5, "c"}}));
 }
 
+TEST_F(Files, BytesConsumedAreThoseOfTheLinesGivenOut) {
+  Put("12345\n12345\n");
+  auto reader = LineReader::Open(path_);
+  std::string_view line;
+  EXPECT_EQ(reader->bytes_total(), 12u);
+  EXPECT_EQ(reader->bytes_consumed(), 0u);
+  reader->Next(Millis(1000), line);
+  EXPECT_EQ(reader->bytes_consumed(), 6u);
+  reader->Next(Millis(1000), line);
+  EXPECT_EQ(reader->bytes_consumed(), 12u);
+}
+
 TEST_F(Files, AByteOrderMarkIsNotPartOfTheFirstLine) {
   Put("\xef\xbb\xbf{}\n\xef\xbb\xbf{}\n");
   EXPECT_EQ(Lines(), (std::vector<Line>{{1, "{}"}, {2, "\xef\xbb\xbf{}"}}));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "clients/cli/json_text.h"
+#include "common/text_check.h"
 
 namespace skerry::cli {
 namespace {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "clients/cli/json_text.h"
+#include "common/text_check.h"
 #include "common/limits.h"
 
 namespace skerry::cli {

@@ -43,14 +43,21 @@ int JobRun::Execute() {
     }
     if (event && !exit_code_) Handle(std::move(*event));
     if (auto failure = connection_.Failure()) Stop(kExitUnavailable, failure->message);
-    const std::uint64_t total = reader_.bytes_total();
-    const double fraction =
-        total == 0 ? -1 : static_cast<double>(reader_.bytes_read()) / static_cast<double>(total);
-    progress_.Update(tally_, fraction, SteadyClock::now());
+    progress_.Update(tally_, Fraction(), SteadyClock::now());
   }
   if (exit_code_) return *exit_code_;
   if (interrupted_until_) return kExitInterrupted;
   return tally_.errors() + results_.kept_errors() > 0 ? kExitJobsFailed : kExitOk;
+}
+
+double JobRun::Fraction() const {
+  if (reader_.bytes_total() == 0) return -1;
+  const double done = static_cast<double>(tally_.total() + skipped_);
+  const double begun = done + static_cast<double>(pending_.size() + (held_ ? 1 : 0));
+  // The input is read ahead of the jobs that have ended.
+  const double read =
+      static_cast<double>(reader_.bytes_consumed()) / static_cast<double>(reader_.bytes_total());
+  return begun == 0 ? 0 : read * done / begun;
 }
 
 bool JobRun::Done() const {

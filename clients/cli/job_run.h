@@ -49,6 +49,8 @@ class JobRun {
   void BeginInterrupt();
   Millis EventWait() const;
   bool Done() const;
+  /// Of the input's jobs that have ended; below 0 where its size is not known.
+  double Fraction() const;
   void Stop(int code, std::string why);
 
   Connection& connection_;

@@ -1,4 +1,4 @@
-// JSON as text: checking it, quoting strings, keeping it on one line. Values pass through raw; nothing here
+// JSON as text: quoting strings, keeping it on one line (common/text_check.h checks it). Values pass through raw; nothing here
 // builds a tree.
 //
 // Threads: pure functions.
@@ -9,10 +9,6 @@
 #include <string_view>
 
 namespace skerry::cli {
-
-/// Whether `text` is exactly one JSON value (RFC 8259) in valid UTF-8. Any depth: a result nested 100,000
-/// deep is legal JSON, so nesting is kept as one bit per level instead of a stack frame.
-bool IsJson(std::string_view text);
 
 /// Appends `text` as a JSON string. Bytes that are not UTF-8 become U+FFFD: the line must stay readable
 /// whatever a program said.

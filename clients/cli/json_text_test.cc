@@ -2,74 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "common/text_check.h"
+
 namespace skerry::cli {
 namespace {
-
-TEST(JsonText, AcceptsWhatIsJson) {
-  for (const char* text : {"null", "true", " false ", "0", "-0", "1.5e+10", "\"\"", "\"a\\u00e9\\n\"", "[]",
-                           "{}", "[1,[2,{\"a\":[]}]]", "{\"a\":1,\"b\":{\"c\":null}}", "[ 1 , 2 ]",
-                           "\"\xc3\xa9\"", "\"\\ud800\"", "1E5", "{ }", "[ ]", "[[],{}]"}) {
-    EXPECT_TRUE(IsJson(text)) << text;
-  }
-}
-
-TEST(JsonText, RefusesWhatIsNot) {
-  for (const char* text : {"",
-                           " ",
-                           "nul",
-                           "nulll",
-                           "True",
-                           "01",
-                           "1.",
-                           ".5",
-                           "+1",
-                           "-",
-                           "1e",
-                           "1e+",
-                           "\"",
-                           "\"a",
-                           "\"\\x\"",
-                           "\"\\u12g4\"",
-                           "\"\\u12\"",
-                           "[",
-                           "]",
-                           "[1",
-                           "[1,]",
-                           "[,1]",
-                           "[1 2]",
-                           "{",
-                           "}",
-                           "{a:1}",
-                           "{\"a\"}",
-                           "{\"a\":}",
-                           "{\"a\":1,}",
-                           "{\"a\" 1}",
-                           "{,}",
-                           "1 2",
-                           "[]]",
-                           "[}",
-                           "{]",
-                           "'a'",
-                           "undefined",
-                           "NaN",
-                           "\"a\nb\"",
-                           "\"\xff\"",
-                           "{\"a\":1 \"b\":2}",
-                           "[1}",
-                           "{\"a\":1]",
-                           "\"\\",
-                           "\"\\\"",
-                           "[\"a\":1]",
-                           "{1:2}"}) {
-    EXPECT_FALSE(IsJson(text)) << text;
-  }
-}
-
-TEST(JsonText, AnyDepthIsJsonAndCostsNoStack) {
-  const std::size_t depth = 2'000'000;
-  EXPECT_TRUE(IsJson(std::string(depth, '[') + std::string(depth, ']')));
-  EXPECT_FALSE(IsJson(std::string(depth, '[') + std::string(depth - 1, ']')));
-}
 
 TEST(JsonText, StringsAreQuotedSoThatTheyAreJsonWhateverTheyHold) {
   std::string every;

@@ -12,7 +12,7 @@
 namespace skerry::cli {
 namespace {
 
-constexpr std::size_t kReadBytes = 256 * 1024;
+constexpr std::size_t kReadBytes = 256u << 10;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 bool IsBlank(std::string_view line) {

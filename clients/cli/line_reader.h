@@ -30,8 +30,9 @@ class LineReader {
   /// stays valid until the next call.
   Got Next(Millis wait, std::string_view& line);
 
-  std::uint64_t number() const { return number_; }          ///< of the last line, from 1, blank lines counted
-  std::uint64_t bytes_read() const { return bytes_read_; }  ///< for progress
+  std::uint64_t number() const { return number_; }  ///< of the last line, from 1, blank lines counted
+  /// Of the lines given out so far: for progress.
+  std::uint64_t bytes_consumed() const { return bytes_read_ - (buffer_.size() - start_); }
   std::uint64_t bytes_total() const { return bytes_total_; }  ///< 0: not known (a pipe)
   const std::string& broken() const { return broken_; }       ///< why reading failed; empty: it did not
 

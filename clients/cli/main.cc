@@ -1,8 +1,9 @@
 // skerry: the command line. Options in; run_command.h and exec_command.h do the work.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "clients/cli/exec_command.h"
 #include "clients/cli/exit_codes.h"
@@ -22,8 +23,6 @@ constexpr const char* kExamples =
     "  skerry exec tool.js --input '{\"x\":1}' --data fixtures.json\n\n"
     "Exit status: 0 all ok, 1 some jobs failed, 2 usage, 69 broker unreachable, 74 output failed, 130 "
     "interrupted.\n";
-
-constexpr const char* kWorkersMsg = "private workers to start (1)";
 
 void AddPoolOptions(CLI::App& app, PoolOptions& pool) {
   app.add_option("--isolates", pool.isolates, "jobs at once per private worker (2 x cores)")
@@ -51,63 +50,69 @@ void AddConnectOptions(CLI::App& app, ConnectOptions& connect) {
   app.add_option("--user", connect.user, "user of jobs that name none");
 }
 
-struct Limit {
+CLI::App* AddRun(CLI::App& app, RunOptions& run) {
+  CLI::App* sub = app.add_subcommand("run", "run a file of jobs (JSON Lines)");
+  sub->add_option("jobs", run.jobs, "JOBS.jsonl, or - for stdin")->required();
+  sub->add_option("-o,--output", run.output, "RESULTS.jsonl, or - for stdout (-)");
+  sub->add_flag("--resume", run.resume,
+                "keep the output's results, run only what has none or failed on our side");
+  sub->add_flag("--quiet", run.quiet, "no progress bar, no summary");
+  sub->add_option("--workers", run.connect.pool.workers, "private workers to start (1)")
+      ->check(CLI::Range(1, 256));
+  AddConnectOptions(*sub, run.connect);
+  AddPoolOptions(*sub, run.connect.pool);
+  return sub;
+}
+
+/// The limits that one-off programs are given on the command line.
+struct ExecLimit {
   const char* option;
   LimitId id;
   std::optional<std::uint64_t> value;
 };
 
+CLI::App* AddExec(CLI::App& app, ExecOptions& exec, std::vector<ExecLimit>& limits) {
+  CLI::App* sub = app.add_subcommand("exec", "run one program");
+  sub->add_option("file", exec.file, "FILE.js, or - for stdin")->required();
+  sub->add_option("--input", exec.input, "JSON for the program's `input`");
+  sub->add_option("--mode", exec.mode, "function, script or module (module for .mjs, else function)");
+  for (ExecLimit& limit : limits) {
+    sub->add_option(limit.option, limit.value, "the job's limit " + std::string(NameOf(limit.id)));
+  }
+  AddConnectOptions(*sub, exec.connect);
+  PoolOptions& pool = exec.connect.pool;
+  sub->add_option("--jit", pool.jit, "V8's compilers (maglev)")
+      ->check(CLI::IsMember({"full", "maglev", "none"}));
+  sub->add_option("--sandbox", pool.sandbox, "sandbox level, passed on to the worker");
+  sub->add_option("--log-level", pool.log_level, "of the private processes (warn)");
+  sub->add_option("--worker-program", pool.worker_program, "the private worker's program");
+  // One job needs one slot; its isolate is forked while the client still connects.
+  pool.isolates = 1;
+  pool.spares = 1;
+  return sub;
+}
+
 int Main(int argc, char** argv) {
   CLI::App app(kExamples, "skerry");
   app.require_subcommand(1);
-  int code = kExitUsage;
-
   RunOptions run;
-  CLI::App* run_app = app.add_subcommand("run", "run a file of jobs (JSON Lines)");
-  run_app->add_option("jobs", run.jobs, "JOBS.jsonl, or - for stdin")->required();
-  run_app->add_option("-o,--output", run.output, "RESULTS.jsonl, or - for stdout (-)");
-  run_app->add_flag("--resume", run.resume,
-                    "keep the output's results, run only what has none or failed on our side");
-  run_app->add_flag("--quiet", run.quiet, "no progress bar, no summary");
-  run_app->add_option("--workers", run.connect.pool.workers, kWorkersMsg)->check(CLI::Range(1, 256));
-  AddConnectOptions(*run_app, run.connect);
-  AddPoolOptions(*run_app, run.connect.pool);
-
   ExecOptions exec;
-  Limit limits[] = {{"--timeout-ms", LimitId::kTimeoutMs, {}},
-                    {"--cpu-ms", LimitId::kCpuMs, {}},
-                    {"--memory-mb", LimitId::kMemoryMb, {}},
-                    {"--max-result-bytes", LimitId::kMaxResultBytes, {}}};
-  CLI::App* exec_app = app.add_subcommand("exec", "run one program");
-  exec_app->add_option("file", exec.file, "FILE.js, or - for stdin")->required();
-  exec_app->add_option("--input", exec.input, "JSON for the program's `input`");
-  exec_app->add_option("--mode", exec.mode, "function, script or module (module for .mjs, else function)");
-  for (Limit& limit : limits) {
-    exec_app->add_option(limit.option, limit.value, "the job's limit " + std::string(NameOf(limit.id)));
-  }
-  AddConnectOptions(*exec_app, exec.connect);
-  exec_app->add_option("--jit", exec.connect.pool.jit, "V8's compilers (maglev)")
-      ->check(CLI::IsMember({"full", "maglev", "none"}));
-  exec_app->add_option("--sandbox", exec.connect.pool.sandbox, "sandbox level, passed on to the worker");
-  exec_app->add_option("--log-level", exec.connect.pool.log_level, "of the private processes (warn)");
-  exec_app->add_option("--worker-program", exec.connect.pool.worker_program, "the private worker's program");
-
+  std::vector<ExecLimit> limits = {{"--timeout-ms", LimitId::kTimeoutMs, {}},
+                                   {"--cpu-ms", LimitId::kCpuMs, {}},
+                                   {"--memory-mb", LimitId::kMemoryMb, {}},
+                                   {"--max-result-bytes", LimitId::kMaxResultBytes, {}}};
+  const CLI::App* run_app = AddRun(app, run);
+  AddExec(app, exec, limits);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? kExitOk : kExitUsage;
   }
-  if (*run_app) code = RunCommand(run);
-  if (*exec_app) {
-    for (const Limit& limit : limits) {
-      if (limit.value) exec.limits.emplace_back(std::string(NameOf(limit.id)), *limit.value);
-    }
-    // One job needs one slot; a spare is forked for it while the client still connects.
-    exec.connect.pool.isolates = 1;
-    exec.connect.pool.spares = 1;
-    code = ExecCommand(exec);
+  if (run_app->parsed()) return RunCommand(run);
+  for (const ExecLimit& limit : limits) {
+    if (limit.value) exec.limits.emplace_back(std::string(NameOf(limit.id)), *limit.value);
   }
-  return code;
+  return ExecCommand(exec);
 }
 
 }  // namespace

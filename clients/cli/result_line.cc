@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "clients/cli/json_text.h"
+#include "common/text_check.h"
 
 namespace skerry::cli {
 namespace {

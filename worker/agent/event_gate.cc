@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "worker/agent/text_check.h"
+
+#include "common/text_check.h"
 
 namespace skerry::agent {
 namespace {
@@ -29,7 +30,7 @@ Result<Pass> EventGate::OnEvent(const wire::Event& event, std::string_view paylo
     ++dropped_here_;
     return Pass::kDrop;
   }
-  if (status ? !IsOneLineJson(payload) : !IsUtf8(payload)) {
+  if (status ? !IsJson(payload, JsonLayout::kOneLine) : !IsUtf8(payload)) {
     return Fail(Broken(status ? "a status event that is not JSON" : "a console event that is not UTF-8"));
   }
   ++count;
@@ -48,7 +49,7 @@ Status EventGate::OnCall(std::uint32_t call, std::string_view method, std::strin
     return Fail(Broken("a host call past maxParamsBytes"));
   }
   if (!IsUtf8(method)) return Fail(Broken("a host call whose method is not UTF-8"));
-  if (!IsOneLineJson(params)) return Fail(Broken("a host call whose params are not JSON"));
+  if (!IsJson(params, JsonLayout::kOneLine)) return Fail(Broken("a host call whose params are not JSON"));
   calls_ = call;
   open_calls_.insert(call);
   return {};

@@ -6,7 +6,7 @@
 
 #include "common/units.h"
 #include "common/wire/codec.h"
-#include "worker/agent/text_check.h"
+#include "common/text_check.h"
 
 namespace skerry::agent {
 namespace {
@@ -81,7 +81,7 @@ Result<Outcome> CheckFinal(const wire::Final& final, std::string payload, const 
     return Fail(ErrorKind::kInvalid,
                 "a result of " + std::to_string(payload.size()) + " bytes, over maxResultBytes");
   }
-  if (!IsOneLineJson(payload)) return Fail(ErrorKind::kInvalid, "a result that is not JSON");
+  if (!IsJson(payload, JsonLayout::kOneLine)) return Fail(ErrorKind::kInvalid, "a result that is not JSON");
   outcome.usage.result_bytes = payload.size();
   outcome.value = std::move(payload);
   return outcome;

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/endpoint.h"
 #include "common/hash.h"
 #include "common/ids.h"
 #include "common/limits.h"
-#include "worker/agent/endpoint.h"
 
 namespace skerry::agent {
 namespace {
@@ -37,7 +37,7 @@ void WorkerOptions::FillDefaults(unsigned cores, Bytes memory) {
 Status WorkerOptions::Validate() const {
   std::string faults;
   const auto complain = [&](const std::string& fault) { faults += (faults.empty() ? "" : "\n") + fault; };
-  if (auto status = CheckLocalEndpoint(broker_url); !status) complain("--broker: " + status.error().message);
+  if (auto status = CheckEndpoint(broker_url); !status) complain("--broker: " + status.error().message);
   if (isolates < 1 || isolates > kMaxIsolates) complain("--isolates: must be 1 to 4096");
   if (spares > kMaxIsolates) complain("--spares: must be 0 to 4096");
   if (jit != "full" && jit != "maglev" && jit != "none") complain("--jit: must be full, maglev or none");

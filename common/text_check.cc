@@ -1,14 +1,17 @@
-#include "worker/agent/text_check.h"
+#include "common/text_check.h"
 
 #include <simdjson.h>
 
 #include <vector>
 
-namespace skerry::agent {
+namespace skerry {
 namespace {
 
 bool IsDigit(char c) {
   return c >= '0' && c <= '9';
+}
+bool IsLayout(char c) {
+  return c == '\t' || c == '\n' || c == '\r';
 }
 bool IsHexDigit(char c) {
   return IsDigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
@@ -18,7 +21,8 @@ bool IsHexDigit(char c) {
 // nests deeper than its default) and allocates many times the text's size.
 class JsonScanner {
  public:
-  explicit JsonScanner(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
+  JsonScanner(std::string_view text, JsonLayout layout)
+      : layout_(layout), at_(text.data()), end_(text.data() + text.size()) {}
 
   bool Document() {
     if (!Value()) return false;
@@ -33,7 +37,7 @@ class JsonScanner {
   enum Container : bool { kArray = false, kObject = true };
 
   void SkipSpaces() {
-    while (at_ < end_ && *at_ == ' ') ++at_;
+    while (at_ < end_ && (*at_ == ' ' || (layout_ == JsonLayout::kFree && IsLayout(*at_)))) ++at_;
   }
   bool Take(char c) {
     if (at_ == end_ || *at_ != c) return false;
@@ -139,8 +143,9 @@ class JsonScanner {
     return true;
   }
 
+  const JsonLayout layout_;
   const char* at_;
-  const char* end_;
+  const char* const end_;
   std::vector<bool> open_;  // the containers around the current position
 };
 
@@ -150,8 +155,8 @@ bool IsUtf8(std::string_view text) {
   return text.empty() || simdjson::validate_utf8(text.data(), text.size());
 }
 
-bool IsOneLineJson(std::string_view text) {
-  return IsUtf8(text) && JsonScanner(text).Document();
+bool IsJson(std::string_view text, JsonLayout layout) {
+  return IsUtf8(text) && JsonScanner(text, layout).Document();
 }
 
 std::string_view CutUtf8(std::string_view text, std::size_t max_bytes) {
@@ -161,4 +166,4 @@ std::string_view CutUtf8(std::string_view text, std::size_t max_bytes) {
   return text.substr(0, length);
 }
 
-}  // namespace skerry::agent
+}  // namespace skerry

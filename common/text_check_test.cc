@@ -1,9 +1,14 @@
-#include "worker/agent/text_check.h"
+#include "common/text_check.h"
 
 #include <gtest/gtest.h>
 
-namespace skerry::agent {
+namespace skerry {
 namespace {
+
+bool IsOneLineJson(std::string_view text) {
+  return IsJson(text, JsonLayout::kOneLine);
+}
+
 
 TEST(IsOneLineJson, AcceptsWhatStringifyWrites) {
   for (const char* text : {"null", "true", "false", "0", "-0", "10", "1.5", "-1e-7", "1E+21", "\"\"",
@@ -50,6 +55,14 @@ TEST(IsOneLineJson, RefusesWhatIsNoJson) {
                            "{\"a\" 1}",
                            "1 1",
                            "[] []",
+                           "{,}",
+                           "[]]",
+                           "{]",
+                           "{a:1}",
+                           "{\"a\":1 \"b\":2}",
+                           "\"\\",
+                           "\"\\\"",
+                           "[\"a\":1]",
                            "undefined",
                            "NaN",
                            "Infinity",
@@ -69,6 +82,15 @@ TEST(IsOneLineJson, RefusesLineBreaksAndInvalidUtf8) {
   EXPECT_FALSE(IsOneLineJson(std::string_view("\"a\0b\"", 5)));
 }
 
+TEST(IsJson, AllowsLineBreaksBetweenTokensUnlessToldOtherwise) {
+  for (const char* text : {"[1,\n2]", "1\n", "\r1", "[\t]", " {\r\n\t\"a\" :\n1 } "}) {
+    EXPECT_TRUE(IsJson(text)) << text;
+    EXPECT_FALSE(IsOneLineJson(text)) << text;
+  }
+  EXPECT_FALSE(IsJson("\"a\nb\""));
+  EXPECT_FALSE(IsJson("\v1"));
+}
+
 TEST(IsOneLineJson, ReadsAnyDepthWithoutRecursion) {
   const std::size_t depth = 2'000'000;
   EXPECT_TRUE(IsOneLineJson(std::string(depth, '[') + std::string(depth, ']')));
@@ -85,4 +107,4 @@ TEST(CutUtf8, NeverSplitsACharacter) {
 }
 
 }  // namespace
-}  // namespace skerry::agent
+}  // namespace skerry

@@ -1,0 +1,55 @@
+#include "common/endpoint.h"
+
+#include <arpa/inet.h>
+
+#include <charconv>
+#include <string>
+
+namespace skerry {
+namespace {
+
+// sockaddr_un's sun_path is 108 bytes with its end.
+constexpr std::size_t kMaxIpcPath = 107;
+
+bool IsPort(std::string_view text) {
+  if (text == "*") return true;
+  int port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return error == std::errc() && end == text.data() + text.size() && port > 0 && port <= 65535;
+}
+
+// A whole dotted address: "127.0.0.1.example.org" is somebody else's.
+bool IsLoopback(std::string_view host) {
+  if (host == "localhost" || host == "[::1]") return true;
+  in_addr address{};
+  if (::inet_pton(AF_INET, std::string(host).c_str(), &address) != 1) return false;
+  return ntohl(address.s_addr) >> 24 == 127;
+}
+
+}  // namespace
+
+Status CheckEndpoint(std::string_view endpoint) {
+  constexpr std::string_view kIpc = "ipc://";
+  constexpr std::string_view kTcp = "tcp://";
+  const auto refused = [&](const std::string& why) {
+    return Fail(ErrorKind::kInvalid, "endpoint '" + std::string(endpoint.substr(0, 256)) + "' " + why);
+  };
+  if (endpoint.starts_with(kIpc)) {
+    const std::size_t path = endpoint.size() - kIpc.size();
+    if (path >= 1 && path <= kMaxIpcPath) return {};
+    return refused("is refused: the path after ipc:// must be 1 to 107 bytes");
+  }
+  if (endpoint.starts_with(kTcp)) {
+    const std::string_view address = endpoint.substr(kTcp.size());
+    const std::size_t colon = address.rfind(':');
+    if (colon == std::string_view::npos || !IsPort(address.substr(colon + 1))) {
+      return refused("has no port: write tcp://127.0.0.1:7001, or use ipc://PATH");
+    }
+    if (IsLoopback(address.substr(0, colon))) return {};
+  }
+  return refused(
+      "is refused: links are not encrypted yet, so only ipc://PATH and tcp://127.0.0.1:PORT, tcp://[::1]:PORT or "
+      "tcp://localhost:PORT are allowed");
+}
+
+}  // namespace skerry

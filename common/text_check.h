@@ -1,0 +1,24 @@
+// Whether bytes are the text that they must be. Values are forwarded unread, so whoever embeds them later (a line of JSON
+// Lines) relies on this.
+//
+// Threads: pure functions. Memory: one bit per level of nesting. A target of its own (skerry::text): the cell does not
+// link simdjson.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace skerry {
+
+enum class JsonLayout : bool {
+  kOneLine,  ///< spaces between tokens, no line breaks or tabs: as JSON.stringify writes it
+  kFree,     ///< whatever white space RFC 8259 allows
+};
+
+bool IsUtf8(std::string_view text);
+/// Whether `text` is exactly one JSON value (RFC 8259) in UTF-8, of any depth.
+bool IsJson(std::string_view text, JsonLayout layout = JsonLayout::kFree);
+/// The longest prefix of at most `max_bytes` that does not cut a UTF-8 sequence.
+std::string_view CutUtf8(std::string_view text, std::size_t max_bytes);
+
+}  // namespace skerry
