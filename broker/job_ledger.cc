@@ -216,6 +216,8 @@ void JobLedger::Finish(Worker& worker, wire::Final final, std::vector<Payload> p
                  final.lease.value());
     return;
   }
+  // A run that the worker repeated by itself is the one repetition that `safe` allows.
+  if (final.attempt > job->attempt) job->redispatches += final.attempt - job->attempt;
   job->attempt = std::max(job->attempt, final.attempt);
   const bool turned_down = !final.ok && final.code == Code::kOverloaded && !final.started;
   if (turned_down && job->state == JobState::kRunning && job->bounces < kMaxBounces) {

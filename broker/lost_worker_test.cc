@@ -164,6 +164,19 @@ TEST_F(LostWorker, AJobThatItsWorkerLostRunsAgainWhereRetryAllows) {
   EXPECT_EQ(broker_.OnlyFinal("c").code, Code::kLost);
 }
 
+TEST_F(LostWorker, ASafeJobThatItsWorkerRanTwiceIsNotRunAThirdTime) {
+  Start(Retry::kSafe);
+  wire::Final lost;
+  lost.lease = lease_;
+  lost.attempt = 2;
+  lost.code = Code::kLost;
+  lost.fault = Fault::kInfrastructure;
+  lost.started = true;
+  lost.retryable = true;
+  broker_.Say(WorkerPeer("w"), lost, {""});
+  ExpectLost();
+}
+
 TEST_F(LostWorker, ALeaseLongPastItsLimitsIsTakenFromAWorkerThatStillTalks) {
   Start(Retry::kNever);
   // Two runs of timeoutMs (30 s) and 30 s of grace.
