@@ -53,7 +53,8 @@ void CheckIncludes(const SourceTree& tree, Violations& violations) {
     for (const auto& include : IncludesOf(text)) {
       const std::string used = TopFolder(include);
       if (include.find('/') != std::string::npos && IsOfOurs(used) && !MayUse(TopFolder(file), used)) {
-        violations.push_back(file + " includes " + include + ": " + TopFolder(file) + " must not use " + used);
+        violations.push_back(file + " includes " + include + ": " + TopFolder(file) + " must not use " +
+                             used);
       }
       if (IsV8Header(include) && !file.starts_with("worker/engine/")) {
         violations.push_back(file + " includes " + include + ": V8 belongs under worker/engine only");
@@ -94,7 +95,8 @@ void CheckLinks(const std::map<std::string, Target>& targets, Violations& violat
 }
 
 void CheckCell(const SourceTree& tree, const std::map<std::string, Target>& targets, Violations& violations) {
-  static const std::regex kForbidden(R"re(zmq.*|spdlog/.*|thread|future|condition_variable|pthread\.h|common/logging\.h)re");
+  static const std::regex kForbidden(
+      R"re(zmq.*|spdlog/.*|thread|future|condition_variable|pthread\.h|common/logging\.h)re");
   std::vector<std::string> sources;
   for (const auto& name : LinkClosure(targets, "skerry-cell")) {
     const auto& own = targets.at(name).sources;

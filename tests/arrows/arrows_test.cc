@@ -12,24 +12,28 @@ namespace {
 SourceTree SoundTree() {
   return {
       {"common/limits.h", "#include <string>\n"},
-      {"common/CMakeLists.txt", "add_library(skerry_common STATIC limits.cc) # all\n"
-                                "add_library(skerry::common ALIAS skerry_common)\n"},
+      {"common/CMakeLists.txt",
+       "add_library(skerry_common STATIC limits.cc) # all\n"
+       "add_library(skerry::common ALIAS skerry_common)\n"},
       {"common/limits.cc", "#include \"common/limits.h\"\n"},
       {"broker/broker_server.cc", "#include <zmq.hpp>\n#include \"common/limits.h\"\n"},
-      {"broker/CMakeLists.txt", "add_library(skerry_broker broker_server.cc)\n"
-                                "target_link_libraries(skerry_broker PUBLIC skerry::common)\n"},
+      {"broker/CMakeLists.txt",
+       "add_library(skerry_broker broker_server.cc)\n"
+       "target_link_libraries(skerry_broker PUBLIC skerry::common)\n"},
       {"clients/cpp/client.cc", "#include <zmq.hpp>\n"},
       {"clients/CMakeLists.txt", "add_library(skerry_client cpp/client.cc)\n"},
       {"worker/agent/broker_link.cc", "#include <zmq.hpp>\n"},
       {"worker/engine/engine.h", "#include \"common/limits.h\"\n"},
       {"worker/engine/engine.cc", "#include <v8.h>\n#include \"worker/engine/engine.h\"\n"},
       {"worker/engine/v8_text.h", "#include <v8.h>\n"},
-      {"worker/engine/CMakeLists.txt", "add_library(skerry_engine STATIC\n  engine.cc)\n"
-                                       "add_library(skerry::engine ALIAS skerry_engine)\n"
-                                       "target_link_libraries(skerry_engine PUBLIC skerry::common)\n"},
+      {"worker/engine/CMakeLists.txt",
+       "add_library(skerry_engine STATIC\n  engine.cc)\n"
+       "add_library(skerry::engine ALIAS skerry_engine)\n"
+       "target_link_libraries(skerry_engine PUBLIC skerry::common)\n"},
       {"worker/cell/cell_main.cc", "#include \"worker/engine/engine.h\"\n"},
       {"worker/cell/CMakeLists.txt",
-       "skerry_add_v8_executable(skerry-cell\n  SOURCES cell_main.cc\n  LIBRARIES skerry::engine skerry::common)\n"},
+       "skerry_add_v8_executable(skerry-cell\n  SOURCES cell_main.cc\n  LIBRARIES skerry::engine "
+       "skerry::common)\n"},
       {"bench/bench.cc", "#include \"worker/engine/engine.h\"\n"},
   };
 }
@@ -59,25 +63,27 @@ TEST(ArrowRules, FindNothingInASoundTree) {
 }
 
 TEST(ArrowRules, RefuseACommonThatIncludesAWorker) {
-  const auto said = ViolationAfter([](SourceTree& t) { t["common/limits.h"] += "#include \"worker/agent/x.h\"\n"; });
+  const auto said =
+      ViolationAfter([](SourceTree& t) { t["common/limits.h"] += "#include \"worker/agent/x.h\"\n"; });
   EXPECT_TRUE(Mentions(said, "common must not use worker")) << said;
 }
 
 TEST(ArrowRules, RefuseABrokerThatIncludesAClient) {
-  const auto said =
-      ViolationAfter([](SourceTree& t) { t["broker/broker_server.cc"] += "  #  include <clients/cpp/client.h>\n"; });
+  const auto said = ViolationAfter(
+      [](SourceTree& t) { t["broker/broker_server.cc"] += "  #  include <clients/cpp/client.h>\n"; });
   EXPECT_TRUE(Mentions(said, "broker must not use clients")) << said;
 }
 
 TEST(ArrowRules, RefuseAClientThatLinksTheBroker) {
-  const auto said = ViolationAfter(
-      [](SourceTree& t) { t["clients/CMakeLists.txt"] += "target_link_libraries(skerry_client PRIVATE skerry_broker)"; });
+  const auto said = ViolationAfter([](SourceTree& t) {
+    t["clients/CMakeLists.txt"] += "target_link_libraries(skerry_client PRIVATE skerry_broker)";
+  });
   EXPECT_TRUE(Mentions(said, "target skerry_client links skerry_broker")) << said;
 }
 
 TEST(ArrowRules, RefuseV8OutsideTheEngine) {
-  const auto said =
-      ViolationAfter([](SourceTree& t) { t["worker/cell/cell_main.cc"] += "#include <libplatform/libplatform.h>\n"; });
+  const auto said = ViolationAfter(
+      [](SourceTree& t) { t["worker/cell/cell_main.cc"] += "#include <libplatform/libplatform.h>\n"; });
   EXPECT_TRUE(Mentions(said, "V8 belongs under worker/engine only")) << said;
 }
 
@@ -86,7 +92,8 @@ TEST(ArrowRules, RefuseAnEngineHeaderThatBringsV8ToOthers) {
   tree["worker/engine/engine.h"] += "#include \"worker/engine/v8_text.h\"\n";
   const auto violations = FindViolations(tree);
   EXPECT_EQ(violations.size(), 2u);  // the cell and the benchmark include it
-  for (const auto& said : violations) EXPECT_TRUE(Mentions(said, "brings v8.h by worker/engine/v8_text.h")) << said;
+  for (const auto& said : violations)
+    EXPECT_TRUE(Mentions(said, "brings v8.h by worker/engine/v8_text.h")) << said;
 }
 
 TEST(ArrowRules, RefuseZeroMqInABrokersCore) {

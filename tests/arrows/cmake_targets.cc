@@ -63,9 +63,9 @@ class Reader {
 
  private:
   void Read(const Command& command) {
-    static const std::set<std::string> kDefining = {"add_library",     "add_executable",       "target_sources",
-                                                    "skerry_add_test", "skerry_add_v8_executable",
-                                                    "skerry_add_stack_test"};
+    static const std::set<std::string> kDefining = {
+        "add_library",     "add_executable",           "target_sources",
+        "skerry_add_test", "skerry_add_v8_executable", "skerry_add_stack_test"};
     if (command.words.empty()) return;
     if (command.name == "add_library" && command.words.size() == 3 && command.words[1] == "ALIAS") {
       aliases_[command.words[0]] = command.words[2];

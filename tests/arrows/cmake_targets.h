@@ -1,7 +1,8 @@
 // The targets that the CMakeLists.txt files define: their folder, their sources, what they link.
 //
-// It reads the few commands this repository uses (add_library, add_executable, target_link_libraries, target_sources,
-// skerry_add_test, skerry_add_v8_executable) and no CMake beyond them: conditions are taken as true.
+// It reads the few commands this repository uses (add_library, add_executable, target_link_libraries,
+// target_sources, skerry_add_test, skerry_add_v8_executable) and no CMake beyond them: conditions are taken
+// as true.
 //
 // Threads: plain data.
 #pragma once

@@ -39,7 +39,8 @@ std::vector<std::string> IncludesOf(const std::string& text) {
   return includes;
 }
 
-std::map<std::string, std::string> ReachedIncludes(const SourceTree& tree, const std::vector<std::string>& files) {
+std::map<std::string, std::string> ReachedIncludes(const SourceTree& tree,
+                                                   const std::vector<std::string>& files) {
   std::map<std::string, std::string> reached;
   std::set<std::string> seen;
   std::vector<std::string> open = files;

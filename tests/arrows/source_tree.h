@@ -1,6 +1,7 @@
 // The sources as text: what the arrow rules read, and what a test can make up.
 //
-// Threads: plain data. Errors: an include that names no file of the tree belongs to a library and is kept as written.
+// Threads: plain data. Errors: an include that names no file of the tree belongs to a library and is kept as
+// written.
 #pragma once
 
 #include <filesystem>
@@ -21,6 +22,7 @@ std::vector<std::string> IncludesOf(const std::string& text);
 
 /// Every include that is reached from `files`, theirs and their headers', with the file that has it:
 /// include -> includer.
-std::map<std::string, std::string> ReachedIncludes(const SourceTree& tree, const std::vector<std::string>& files);
+std::map<std::string, std::string> ReachedIncludes(const SourceTree& tree,
+                                                   const std::vector<std::string>& files);
 
 }  // namespace skerry::arrows

@@ -1,9 +1,10 @@
-// Every hostile input through the whole stack, four at a time, with another tenant's jobs running beside them.
+// Every hostile input through the whole stack, four at a time, with another tenant's jobs running beside
+// them.
 //
-// All cases run once, before the tests; each has a test of its own that judges it. Beside every case runs a bystander of
-// another tenant, which must finish right, and after every case the pool must still answer 1+1 with 2. Each job has
-// exactly one result line (RunJobs sees to that), and the broker must have counted one final per job and none too many.
-// SKERRY_CASES=text runs only the cases whose id contains the text.
+// All cases run once, before the tests; each has a test of its own that judges it. Beside every case runs a
+// bystander of another tenant, which must finish right, and after every case the pool must still answer 1+1
+// with 2. Each job has exactly one result line (RunJobs sees to that), and the broker must have counted one
+// final per job and none too many. SKERRY_CASES=text runs only the cases whose id contains the text.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -39,9 +40,12 @@ int Ticks(double ms) {
   return std::max(2, static_cast<int>(ms / 100));
 }
 
-// A job that is in flight for about as long as its hostile neighbour may be, and whose value shows that it was whole.
+// A job that is in flight for about as long as its hostile neighbour may be, and whose value shows that it
+// was whole.
 Job Bystander(const std::string& id, double ms) {
-  return Job(id, "let s=0;for(let i=0;i<input;i++){s+=await dataProxy.request('bystander.tick');reportStatus(s)}return s")
+  return Job(id,
+             "let s=0;for(let i=0;i<input;i++){s+=await "
+             "dataProxy.request('bystander.tick');reportStatus(s)}return s")
       .Tenant("bystander")
       .Set("input", Ticks(ms));
 }
@@ -142,7 +146,8 @@ TEST(HostileCorpusLeaves, TheWorkerAndTheBrokerAsTheyWere) {
 }
 
 TEST(HostileCorpusFile, IsThere) {
-  if (!SharedFile("cases/hostile.jsonl")) GTEST_SKIP() << "no shared cases/hostile.jsonl; our own cases ran alone";
+  if (!SharedFile("cases/hostile.jsonl"))
+    GTEST_SKIP() << "no shared cases/hostile.jsonl; our own cases ran alone";
   if (getenv("SKERRY_CASES") != nullptr) GTEST_SKIP() << "a part of the cases was chosen";
   EXPECT_GE(AllCases().size(), 120u + ReadCases(SKERRY_TEST_FOLDER "/own_cases.jsonl").size());
 }

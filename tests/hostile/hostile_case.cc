@@ -23,8 +23,10 @@ bool IsAcceptedEnd(const Json& end, const JobResult& result) {
 // What must hold whatever the end: facts of the outcome contract that no program can change.
 ::testing::AssertionResult IsWellFormed(const JobResult& result) {
   if (result.ok()) return ::testing::AssertionSuccess();
-  if (result.Error("started") != true && result.code() != "VALIDATION") return Wrong("the job had started", result);
-  if (result.Error("fault") == "infrastructure") return Wrong("no program is an infrastructure's fault", result);
+  if (result.Error("started") != true && result.code() != "VALIDATION")
+    return Wrong("the job had started", result);
+  if (result.Error("fault") == "infrastructure")
+    return Wrong("no program is an infrastructure's fault", result);
   // A program may throw an error that says nothing; we may not.
   const bool is_its_own = result.code() == "RUNTIME" || result.code() == "COMPILE";
   if (result.message().empty() && !is_its_own) return Wrong("an error of ours has a message", result);
@@ -34,15 +36,19 @@ bool IsAcceptedEnd(const Json& end, const JobResult& result) {
 ::testing::AssertionResult MeetsDemands(const Json& fields, const JobResult& result) {
   const Json usage = fields.value("usage", Json::object());
   for (const auto& [name, value] : usage.items()) {
-    if (result.Usage(name) != value.get<double>()) return Wrong("usage." + name + " must be " + value.dump(), result);
+    if (result.Usage(name) != value.get<double>())
+      return Wrong("usage." + name + " must be " + value.dump(), result);
   }
   const Json events = fields.value("events", Json::object());
   for (const auto& [type, count] : events.items()) {
     if (result.Events(type).size() != count.get<std::size_t>()) {
-      return Wrong(type + " events must be " + count.dump() + ", not " + std::to_string(result.Events(type).size()), result);
+      return Wrong(
+          type + " events must be " + count.dump() + ", not " + std::to_string(result.Events(type).size()),
+          result);
     }
   }
-  if (fields.contains("consoleText") && result.ConsoleTexts() != std::vector<std::string>{fields.at("consoleText")}) {
+  if (fields.contains("consoleText") &&
+      result.ConsoleTexts() != std::vector<std::string>{fields.at("consoleText")}) {
     return Wrong("the console's one text must be " + fields.at("consoleText").dump(), result);
   }
   if (fields.contains("wallMsBelow") && result.Usage("wallMs") >= fields.at("wallMsBelow").get<double>()) {
@@ -88,7 +94,8 @@ void PrintTo(const HostileCase& hostile, std::ostream* out) {
 
 ::testing::AssertionResult Accepts(const HostileCase& hostile, const JobResult& result) {
   const Json& ends = hostile.fields.at("accept");
-  const bool accepted = std::any_of(ends.begin(), ends.end(), [&](const Json& end) { return IsAcceptedEnd(end, result); });
+  const bool accepted =
+      std::any_of(ends.begin(), ends.end(), [&](const Json& end) { return IsAcceptedEnd(end, result); });
   if (!accepted) return Wrong("accepted are only " + ends.dump(), result);
   if (auto formed = IsWellFormed(result); !formed) return formed;
   return MeetsDemands(hostile.fields, result);
@@ -99,7 +106,8 @@ std::vector<HostileCase> ReadCases(const std::filesystem::path& file) {
   for (const auto& line : SplitLines(ReadFile(file))) {
     Json fields = ParsedLine(line, file);
     for (const char* needed : {"id", "code", "accept"}) {
-      if (!fields.contains(needed)) throw std::runtime_error(file.string() + ": a case without " + needed + ": " + line);
+      if (!fields.contains(needed))
+        throw std::runtime_error(file.string() + ": a case without " + needed + ": " + line);
     }
     const auto id = fields.at("id").get<std::string>();
     cases.push_back({id, std::move(fields)});
@@ -110,8 +118,10 @@ std::vector<HostileCase> ReadCases(const std::filesystem::path& file) {
 void AddDemands(const std::filesystem::path& file, std::vector<HostileCase>& cases) {
   for (const auto& line : SplitLines(ReadFile(file))) {
     const Json demands = ParsedLine(line, file);
-    const auto found = std::find_if(cases.begin(), cases.end(), [&](const HostileCase& c) { return c.id == demands.at("for"); });
-    if (found == cases.end()) throw std::runtime_error(file.string() + ": no case " + demands.at("for").dump());
+    const auto found = std::find_if(cases.begin(), cases.end(),
+                                    [&](const HostileCase& c) { return c.id == demands.at("for"); });
+    if (found == cases.end())
+      throw std::runtime_error(file.string() + ": no case " + demands.at("for").dump());
     for (const auto& [name, value] : demands.items()) {
       if (name == "alsoAccept") {
         found->fields["accept"].push_back(value);

@@ -2,9 +2,10 @@
 //
 //   {"id":…,"code":…,"limits":{…},"accept":[{"outcome":"error","code":["OOM"]},{"outcome":"ok","value":1}]}
 //
-// and, in our own files: `mode`, `wasm`, `input`, `tenants` (how many tenants run it, one after the other), `usage`
-// (fields that must have this value), `events` (how many of a type), `consoleText` (the only console event's text),
-// `wallMsBelow`, `message` (a part of the error's message). `for` adds such demands to the shared case of that id.
+// and, in our own files: `mode`, `wasm`, `input`, `tenants` (how many tenants run it, one after the other),
+// `usage` (fields that must have this value), `events` (how many of a type), `consoleText` (the only console
+// event's text), `wallMsBelow`, `message` (a part of the error's message). `for` adds such demands to the
+// shared case of that id.
 //
 // Threads: plain data. Errors: a line that is no case throws.
 #pragma once

@@ -43,7 +43,8 @@ TEST(HostileCase, TellsLoneSurrogateKeysApart) {
 
 TEST(HostileCase, DemandsItsUsageEventsAndTime) {
   const std::string end = R"([{"outcome":"error","code":["TIMEOUT"]}])";
-  EXPECT_TRUE(Accepts(Case(end, R"(,"usage":{"dataRequests":20},"events":{"console":1},"wallMsBelow":1002)"), Result(kTimeout)));
+  EXPECT_TRUE(Accepts(Case(end, R"(,"usage":{"dataRequests":20},"events":{"console":1},"wallMsBelow":1002)"),
+                      Result(kTimeout)));
   EXPECT_FALSE(Accepts(Case(end, R"(,"usage":{"dataRequests":21})"), Result(kTimeout)));
   EXPECT_FALSE(Accepts(Case(end, R"(,"events":{"console":2})"), Result(kTimeout)));
   EXPECT_FALSE(Accepts(Case(end, R"(,"events":{"status":1})"), Result(kTimeout)));
@@ -53,8 +54,10 @@ TEST(HostileCase, DemandsItsUsageEventsAndTime) {
 }
 
 TEST(HostileCase, NeverAcceptsThatAProgramIsAnInfrastructuresFault) {
-  EXPECT_FALSE(Accepts(Case(R"([{"outcome":"error","code":["TIMEOUT"]}])"),
-                       Result(R"({"outcome":"error","error":{"code":"TIMEOUT","fault":"infrastructure","started":true,"message":"m"}})")));
+  EXPECT_FALSE(Accepts(
+      Case(R"([{"outcome":"error","code":["TIMEOUT"]}])"),
+      Result(
+          R"({"outcome":"error","error":{"code":"TIMEOUT","fault":"infrastructure","started":true,"message":"m"}})")));
 }
 
 TEST(HostileCase, NoResultAtAllIsNotAccepted) {

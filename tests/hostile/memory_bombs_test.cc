@@ -1,7 +1,9 @@
-// Twelve kinds of memory, each as a bomb and as a program that uses 80 % of its budget and frees it, at three budgets.
+// Twelve kinds of memory, each as a bomb and as a program that uses 80 % of its budget and frees it, at three
+// budgets.
 //
-// A bomb must end as OOM with its peak private memory at most memoryMb + 40 MB; a twin must succeed within the same
-// bound. All run once, two at a time (one a core), before the tests that judge them. SKERRY_CASES=text picks by id.
+// A bomb must end as OOM with its peak private memory at most memoryMb + 40 MB; a twin must succeed within
+// the same bound. All run once, two at a time (one a core), before the tests that judge them.
+// SKERRY_CASES=text picks by id.
 #include <cstdlib>
 #include <tuple>
 
@@ -66,11 +68,11 @@ TEST_P(Memory, AProgramThatHoldsEightyPercentAndLetsGoSucceeds) {
   EXPECT_LE(result.Usage("memoryPeakBytes"), MostBytes());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Memory,
-                         ::testing::Combine(::testing::ValuesIn(MemoryKinds()), ::testing::ValuesIn(kBudgetsMb)),
-                         [](const auto& info) {
-                           return std::get<0>(info.param).name + "_" + std::to_string(std::get<1>(info.param)) + "_mb";
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    All, Memory, ::testing::Combine(::testing::ValuesIn(MemoryKinds()), ::testing::ValuesIn(kBudgetsMb)),
+    [](const auto& info) {
+      return std::get<0>(info.param).name + "_" + std::to_string(std::get<1>(info.param)) + "_mb";
+    });
 
 }  // namespace
 }  // namespace skerry::testing

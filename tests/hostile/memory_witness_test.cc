@@ -1,4 +1,5 @@
-// The bound on a bomb's memory, seen from outside the stack: the kernel's figures for its process, not the worker's.
+// The bound on a bomb's memory, seen from outside the stack: the kernel's figures for its process, not the
+// worker's.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -46,7 +47,8 @@ TEST(MemoryWitness, TheKernelSeesNoBombPastItsBudgetAndFortyMegabytes) {
   ASSERT_GT(inherited, 0u);
   for (const auto& kind : MemoryKinds()) {
     const std::uint64_t most = MostSeen(pool.worker().pid(), idle, [&] {
-      EXPECT_TRUE(IsError(pool.RunOne(BombJob(kind, kMemoryMb), {.patience = std::chrono::seconds(120)}), "OOM", "memoryMb"));
+      EXPECT_TRUE(IsError(pool.RunOne(BombJob(kind, kMemoryMb), {.patience = std::chrono::seconds(120)}),
+                          "OOM", "memoryMb"));
     });
     EXPECT_LE(most, inherited + ((kMemoryMb + 40) << 20)) << kind.name;
     EXPECT_GE(most, (kMemoryMb / 2) << 20) << kind.name << ": the watch saw too little to mean anything";

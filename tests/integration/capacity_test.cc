@@ -34,7 +34,8 @@ int MostAtOnce(const RunReport& report) {
   return most;
 }
 
-// Watches a worker's children while it lives; those that were there before the jobs are its cell and init stub.
+// Watches a worker's children while it lives; those that were there before the jobs are its cell and init
+// stub.
 class IsolateCounter {
  public:
   explicit IsolateCounter(pid_t worker) : worker_(worker), idle_(ChildrenOf(worker)) {
@@ -143,10 +144,12 @@ TEST(Capacity, ABurstOnManySlotsRunsWhole) {
   for (const int spares : {0, 32}) {
     Pool pool({.isolates = 32, .spares = spares, .memory_mb = 16'384});
     std::vector<Job> jobs;
-    for (int i = 0; i < 96; ++i) jobs.push_back(Job("j" + std::to_string(i), "return 1+1").Limit("memoryMb", 64));
+    for (int i = 0; i < 96; ++i)
+      jobs.push_back(Job("j" + std::to_string(i), "return 1+1").Limit("memoryMb", 64));
     for (int round = 0; round < 2; ++round) {
       const auto report = pool.Run(jobs, {.patience = std::chrono::seconds(20)});
-      for (const auto& job : jobs) ASSERT_TRUE(IsOk(report.At(job.id()), 2)) << spares << " spares; " << pool.Logs();
+      for (const auto& job : jobs)
+        ASSERT_TRUE(IsOk(report.At(job.id()), 2)) << spares << " spares; " << pool.Logs();
     }
   }
 }

@@ -39,8 +39,8 @@ std::string BetweenGoodLines(const std::string& line) {
 }
 
 TEST_F(CommandLine, AMalformedLineIsThatLinesResultAndTheRunGoesOn) {
-  for (const char* line : {"{\"id\":\"x\",\"code\":", "not json", "[1]", "\"text\"", "{\"code\":\"return 1\"} trailing",
-                           "{\"code\":\"\xff\xfe\"}"}) {
+  for (const char* line : {"{\"id\":\"x\",\"code\":", "not json", "[1]", "\"text\"",
+                           "{\"code\":\"return 1\"} trailing", "{\"code\":\"\xff\xfe\"}"}) {
     SCOPED_TRACE(line);
     Refused(RunText(BetweenGoodLines(line)), "2");
   }
@@ -52,26 +52,39 @@ TEST_F(CommandLine, AnUnknownFieldIsNamed) {
 }
 
 TEST_F(CommandLine, AnUnknownLimitIsNamed) {
-  const auto result = Refused(RunText(BetweenGoodLines(R"({"id":"x","code":"return 1","limits":{"timeoutMS":5}})")), "x");
+  const auto result =
+      Refused(RunText(BetweenGoodLines(R"({"id":"x","code":"return 1","limits":{"timeoutMS":5}})")), "x");
   EXPECT_NE(result.message().find("timeoutMS"), std::string::npos);
 }
 
 TEST_F(CommandLine, AbsurdLimitsAreRefusedWithTheirName) {
-  for (const char* value : {"-1", "1.5", "\"100\"", "1e30", "18446744073709551616", "null", "true", "[1]", "{}"}) {
+  for (const char* value :
+       {"-1", "1.5", "\"100\"", "1e30", "18446744073709551616", "null", "true", "[1]", "{}"}) {
     SCOPED_TRACE(value);
-    const auto result = Refused(
-        RunText(BetweenGoodLines(std::string(R"({"id":"x","code":"return 1","limits":{"timeoutMs":)") + value + "}}")), "x");
+    const auto result =
+        Refused(RunText(BetweenGoodLines(
+                    std::string(R"({"id":"x","code":"return 1","limits":{"timeoutMs":)") + value + "}}")),
+                "x");
     EXPECT_NE(result.message().find("timeoutMs"), std::string::npos) << Shown(result);
   }
 }
 
 TEST_F(CommandLine, FieldsOfTheWrongTypeAreNamed) {
-  for (const auto& [field, value] : std::vector<std::pair<std::string, std::string>>{
-           {"code", "1"}, {"mode", "\"esm\""}, {"mode", "1"}, {"limits", "[]"}, {"tenant", "1"}, {"user", "{}"},
-           {"priority", "\"high\""}, {"deadlineMs", "-1"}, {"retry", "\"maybe\""}, {"admission", "\"later\""}}) {
+  for (const auto& [field, value] :
+       std::vector<std::pair<std::string, std::string>>{{"code", "1"},
+                                                        {"mode", "\"esm\""},
+                                                        {"mode", "1"},
+                                                        {"limits", "[]"},
+                                                        {"tenant", "1"},
+                                                        {"user", "{}"},
+                                                        {"priority", "\"high\""},
+                                                        {"deadlineMs", "-1"},
+                                                        {"retry", "\"maybe\""},
+                                                        {"admission", "\"later\""}}) {
     SCOPED_TRACE(field + " = " + value);
     const std::string code = field == "code" ? "" : R"("code":"return 1",)";
-    const auto result = Refused(RunText(BetweenGoodLines("{\"id\":\"x\"," + code + "\"" + field + "\":" + value + "}")), "x");
+    const auto result =
+        Refused(RunText(BetweenGoodLines("{\"id\":\"x\"," + code + "\"" + field + "\":" + value + "}")), "x");
     EXPECT_NE(result.message().find(field), std::string::npos) << Shown(result);
   }
 }
@@ -100,7 +113,8 @@ TEST_F(CommandLine, ARepeatedIdIsRefusedAndTheFirstOneRuns) {
 }
 
 TEST_F(CommandLine, TheIdDefaultsToTheLineNumber) {
-  const auto report = RunText("{\"code\":\"return 'one'\"}\n{\"code\":\"return 'two'\"}");  // no end of line, too
+  const auto report =
+      RunText("{\"code\":\"return 'one'\"}\n{\"code\":\"return 'two'\"}");  // no end of line, too
   EXPECT_EQ(report.exit_code, 0);
   EXPECT_TRUE(IsOk(report.At("1"), "one"));
   EXPECT_TRUE(IsOk(report.At("2"), "two"));
@@ -118,7 +132,8 @@ TEST_F(CommandLine, AResultLineHasTheContractsFieldsInItsOrder) {
   ASSERT_TRUE(json);
   std::vector<std::string> keys;
   for (const auto& [key, value] : json->items()) keys.push_back(key);
-  EXPECT_EQ(keys, (std::vector<std::string>{"id", "outcome", "value", "error", "events", "usage", "attempt"}));
+  EXPECT_EQ(keys,
+            (std::vector<std::string>{"id", "outcome", "value", "error", "events", "usage", "attempt"}));
   EXPECT_EQ(json->at("error"), nullptr);
   EXPECT_EQ(json->at("events").at(0).at("text"), "t");
 }
@@ -130,7 +145,8 @@ TEST_F(CommandLine, AFailedJobsLineHasNoValue) {
 }
 
 TEST_F(CommandLine, DashesAreStandardInputAndOutput) {
-  const auto run = RunSkerry({"run", "-", "-o", "-", "--broker", pool().client_url()}, Job("a", "return 7").Line() + "\n");
+  const auto run =
+      RunSkerry({"run", "-", "-o", "-", "--broker", pool().client_url()}, Job("a", "return 7").Line() + "\n");
   EXPECT_EQ(run.exit_code, 0) << run.err;
   RunReport report;
   ReadResults(run.out, report);
@@ -146,14 +162,16 @@ TEST_F(CommandLine, ResultsGoToStandardOutputByDefaultAndNothingElseDoes) {
 }
 
 TEST_F(CommandLine, ThereIsNoProgressBarWhenStandardErrorIsNoTerminal) {
-  const auto run = RunSkerry({"run", "-", "--broker", pool().client_url()}, Job("a", "return 1").Line() + "\n");
+  const auto run =
+      RunSkerry({"run", "-", "--broker", pool().client_url()}, Job("a", "return 1").Line() + "\n");
   EXPECT_EQ(run.err.find('\r'), std::string::npos) << run.err;
   EXPECT_EQ(run.err.find('\x1b'), std::string::npos) << run.err;
 }
 
 TEST_F(CommandLine, ResultsAppearAsJobsFinishAndNotAtTheEnd) {
   const TempDir dir;
-  WriteFile(dir / "jobs", Job("slow", "for(;;);").Limit("timeoutMs", 4000).Line() + "\n" + Job("fast", "return 1").Line() + "\n");
+  WriteFile(dir / "jobs", Job("slow", "for(;;);").Limit("timeoutMs", 4000).Line() + "\n" +
+                              Job("fast", "return 1").Line() + "\n");
   Child skerry({Binary("skerry"), "run", dir / "jobs", "-o", dir / "out", "--broker", pool().client_url()});
   std::string out;
   for (int i = 0; i < 300 && out.find('\n') == std::string::npos; ++i) {
@@ -167,7 +185,9 @@ TEST_F(CommandLine, ResultsAppearAsJobsFinishAndNotAtTheEnd) {
 
 TEST_F(CommandLine, TheTenantOptionAndTheJobsOwnTenantAreBothAccepted) {
   RunOptions options{.args = {"--tenant", "acme", "--user", "u1"}};
-  const auto report = RunText(Job("a", "return 1").Line() + "\n" + Job("b", "return 2").Tenant("other").Set("user", "u2").Line() + "\n", options);
+  const auto report = RunText(Job("a", "return 1").Line() + "\n" +
+                                  Job("b", "return 2").Tenant("other").Set("user", "u2").Line() + "\n",
+                              options);
   EXPECT_EQ(report.exit_code, 0) << report.stderr_text;
 }
 
@@ -178,15 +198,27 @@ TEST_F(CommandLine, UnknownOptionsAndMissingFilesAreUsageErrors) {
   const auto missing = RunSkerry({"run", "/nonexistent/jobs.jsonl", "--broker", pool().client_url()});
   EXPECT_EQ(missing.exit_code, 2);
   EXPECT_NE(missing.err.find("/nonexistent/jobs.jsonl"), std::string::npos) << missing.err;
-  EXPECT_EQ(RunSkerry({"run", "-", "--data", "/nonexistent/f.json", "--broker", pool().client_url()}).exit_code, 2);
+  EXPECT_EQ(
+      RunSkerry({"run", "-", "--data", "/nonexistent/f.json", "--broker", pool().client_url()}).exit_code, 2);
   EXPECT_EQ(RunSkerry({"run", "-", "--isolates", "-3"}).exit_code, 2);
+}
+
+TEST_F(CommandLine, AnOutputThatCannotBeWrittenEndsTheRunAndSaysSo) {
+  const std::string line = Job("a", "return 1").Line() + "\n";
+  for (const char* output : {"/nonexistent/folder/results", "/dev/full"}) {
+    const auto run =
+        RunSkerry({"run", "-", "-o", output, "--broker", pool().client_url()}, line, seconds(20));
+    EXPECT_TRUE(run.exit_code && *run.exit_code != 0 && *run.exit_code != 1) << output;
+    EXPECT_NE(run.err.find(output), std::string::npos) << run.err;
+  }
 }
 
 TEST_F(CommandLine, FixturesThatAreNoJsonObjectAreAUsageError) {
   const TempDir dir;
   for (const char* text : {"{", "[1]", "7"}) {
     WriteFile(dir / "f.json", text);
-    EXPECT_EQ(RunSkerry({"run", "-", "--data", dir / "f.json", "--broker", pool().client_url()}).exit_code, 2) << text;
+    EXPECT_EQ(RunSkerry({"run", "-", "--data", dir / "f.json", "--broker", pool().client_url()}).exit_code, 2)
+        << text;
   }
 }
 
@@ -204,17 +236,39 @@ TEST_F(CommandLine, HelpShowsExamplesAndSucceeds) {
 TEST(CommandLineAlone, ABrokerThatIsNotThereIsExitCode69) {
   const TempDir dir;
   const auto start = std::chrono::steady_clock::now();
-  const auto run = RunSkerry({"run", "-", "--broker", "ipc://" + (dir / "nobody").string()}, Job("a", "return 1").Line() + "\n");
+  const auto run = RunSkerry({"run", "-", "--broker", "ipc://" + (dir / "nobody").string()},
+                             Job("a", "return 1").Line() + "\n");
   EXPECT_EQ(run.exit_code, 69) << run.err;
   EXPECT_FALSE(run.err.empty());
   EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(30));
+}
+
+TEST(CommandLineAlone, EndpointsBeyondThisMachineAreRefusedWhileLinksAreNotEncrypted) {
+  const std::string code = Job("a", "return 1").Line() + "\n";
+  for (const char* endpoint : {"tcp://8.8.8.8:7001", "tcp://0.0.0.0:7001", "tcp://*:7001", "nonsense"}) {
+    const auto run = RunSkerry({"run", "-", "--broker", endpoint}, code);
+    EXPECT_EQ(run.exit_code, 2) << endpoint;
+    EXPECT_NE(run.err.find(endpoint), std::string::npos) << run.err;
+    EXPECT_EQ(Child({Binary("skerry-worker"), "--broker", endpoint}).Wait(seconds(10)), 2) << endpoint;
+    const std::vector<std::string> broker = {Binary("skerry-broker"), "--clients", endpoint, "--workers",
+                                             "ipc:///tmp/skerry-refused"};
+    EXPECT_EQ(Child(broker).Wait(seconds(10)), 2) << endpoint;
+  }
+}
+
+TEST(CommandLineAlone, AWorkerThatCannotStartIsExitCode69AndNoHang) {
+  const auto run = RunSkerry({"run", "-", "--worker-program", "/bin/false"},
+                             Job("a", "return 1").Line() + "\n", seconds(20));
+  EXPECT_EQ(run.exit_code, 69);
+  EXPECT_NE(run.err.find("/bin/false"), std::string::npos) << run.err;
 }
 
 TEST(CommandLineAlone, WithoutABrokerItBringsItsOwnAndTakesItDown) {
   const TempDir dir;
   WriteFile(dir / "jobs", Job("slow", "await dataProxy.request('w');return 1").Line() + "\n");
   WriteFile(dir / "data", R"({"w":{"$value":1,"$delayMs":1500}})");
-  Child skerry({Binary("skerry"), "run", dir / "jobs", "-o", dir / "out", "--data", dir / "data"}, {.stderr_path = dir / "err"});
+  Child skerry({Binary("skerry"), "run", dir / "jobs", "-o", dir / "out", "--data", dir / "data"},
+               {.stderr_path = dir / "err"});
   std::set<pid_t> tree;
   for (int i = 0; i < 140 && tree.size() < 5; ++i) {  // itself, broker, worker, cell, init stub or isolate
     std::this_thread::sleep_for(milliseconds(10));
@@ -244,11 +298,13 @@ TEST(CommandLineAlone, KillingItLeavesNothingRunning) {
 TEST_F(CommandLine, AnInterruptIsExitCode130AndLeavesWholeLinesOnly) {
   const TempDir dir;
   std::string text;
-  for (int i = 0; i < 5; ++i) text += Job("ok" + std::to_string(i), "return " + std::to_string(i)).Line() + "\n";
+  for (int i = 0; i < 5; ++i)
+    text += Job("ok" + std::to_string(i), "return " + std::to_string(i)).Line() + "\n";
   text += Job("spin", "for(;;);").Line() + "\n";
   WriteFile(dir / "jobs", text);
   Child skerry({Binary("skerry"), "run", dir / "jobs", "-o", dir / "out", "--broker", pool().client_url()});
-  for (int i = 0; i < 500 && SplitLines(ReadFile(dir / "out")).size() < 5; ++i) std::this_thread::sleep_for(milliseconds(10));
+  for (int i = 0; i < 500 && SplitLines(ReadFile(dir / "out")).size() < 5; ++i)
+    std::this_thread::sleep_for(milliseconds(10));
   skerry.Signal(SIGINT);
   EXPECT_EQ(skerry.Wait(seconds(10)), 130);
   RunReport report;

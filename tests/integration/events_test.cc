@@ -21,7 +21,8 @@ TEST_F(Events, ComeInTheOrderTheProgramMadeThem) {
 }
 
 TEST_F(Events, EachConsoleMethodHasItsLevel) {
-  const auto result = RunOne(Job("l", "for(const m of ['log','info','debug','warn','error'])console[m](m);return 1"));
+  const auto result =
+      RunOne(Job("l", "for(const m of ['log','info','debug','warn','error'])console[m](m);return 1"));
   const auto events = result.Events("console");
   ASSERT_EQ(events.size(), 5u);
   for (const auto& event : events) EXPECT_EQ(event.at("level"), event.at("text"));
@@ -33,8 +34,9 @@ TEST_F(Events, ConsoleHasTheSixMethodsAndNoOthers) {
 }
 
 TEST_F(Events, AFailedAssertIsAnEventAndNoError) {
-  const auto result = RunOne(Job("a", "console.assert(false,'sum',1);console.assert(0);console.assert(true,'no');"
-                                      "console.assert(1===1);return 'on'"));
+  const auto result = RunOne(Job("a",
+                                 "console.assert(false,'sum',1);console.assert(0);console.assert(true,'no');"
+                                 "console.assert(1===1);return 'on'"));
   EXPECT_TRUE(IsOk(result, "on"));
   const auto texts = result.ConsoleTexts("assert");
   ASSERT_EQ(texts.size(), 2u);
@@ -43,9 +45,11 @@ TEST_F(Events, AFailedAssertIsAnEventAndNoError) {
 }
 
 TEST_F(Events, ConsoleTextIsReadable) {
-  const auto result = RunOne(Job("r", "console.log('s',1,-0,10n,null,undefined,true,Symbol('y'));"
-                                      "console.log({a:1,b:['x',[2]]});console.log(new Map([['k',1]]),new Set([2]));"
-                                      "console.log(new TypeError('bad'));return 1"));
+  const auto result =
+      RunOne(Job("r",
+                 "console.log('s',1,-0,10n,null,undefined,true,Symbol('y'));"
+                 "console.log({a:1,b:['x',[2]]});console.log(new Map([['k',1]]),new Set([2]));"
+                 "console.log(new TypeError('bad'));return 1"));
   const auto texts = result.ConsoleTexts("log");
   ASSERT_EQ(texts.size(), 4u);
   EXPECT_EQ(texts[0], "s 1 -0 10n null undefined true Symbol(y)");
@@ -97,15 +101,17 @@ TEST_F(Events, StatusValuesAreJsonAndBadOnesThrowIntoTheProgram) {
 
 TEST_F(Events, AreSentWhileTheProgramRunsAndNotOnlyAtItsEnd) {
   // The program dies of memory after its events: what had not been sent would be lost with it.
-  const auto result = RunOne(Job("w", "for(let i=0;i<20;i++)console.log(i);const a=[];for(;;)a.push(new Array(1e4).fill(1))")
-                                 .Limit("memoryMb", 16)
-                                 .Limit("timeoutMs", 20'000));
+  const auto result =
+      RunOne(Job("w", "for(let i=0;i<20;i++)console.log(i);const a=[];for(;;)a.push(new Array(1e4).fill(1))")
+                 .Limit("memoryMb", 16)
+                 .Limit("timeoutMs", 20'000));
   EXPECT_TRUE(IsError(result, "OOM", "memoryMb"));
   EXPECT_EQ(result.Events("console").size(), 20u);
 }
 
 TEST_F(Events, ATwoHundredThousandLineFloodCostsTheJobLittle) {
-  const auto result = RunOne(Job("f", "for(let i=0;i<2e5;i++)console.log('line',i,{i});return 1").Limit("timeoutMs", 5000));
+  const auto result =
+      RunOne(Job("f", "for(let i=0;i<2e5;i++)console.log('line',i,{i});return 1").Limit("timeoutMs", 5000));
   EXPECT_TRUE(IsOk(result, 1));
   EXPECT_EQ(result.Events("console").size(), 1000u);
   EXPECT_EQ(result.Usage("droppedEvents"), 199'000);
@@ -114,7 +120,8 @@ TEST_F(Events, ATwoHundredThousandLineFloodCostsTheJobLittle) {
 TEST_F(Events, OfParallelJobsStayWithTheirJob) {
   std::vector<Job> jobs;
   for (int i = 0; i < 12; ++i) {
-    jobs.push_back(Job("j" + std::to_string(i), "for(let i=0;i<40;i++)reportStatus(input);return input").Set("input", i));
+    jobs.push_back(Job("j" + std::to_string(i), "for(let i=0;i<40;i++)reportStatus(input);return input")
+                       .Set("input", i));
   }
   const auto report = Run(jobs);
   for (int i = 0; i < 12; ++i) {

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tests/support/pool.h"
+#include "tests/support/pool_watch.h"
 #include "tests/support/proc_fs.h"
 
 namespace skerry::testing {
@@ -14,48 +15,14 @@ using std::chrono::seconds;
 
 // A pool whose broker finds a dead worker within half a second.
 PoolOptions Watchful(int workers = 1) {
-  return {.isolates = 2, .spares = 0, .workers = workers, .broker_args = {"--heartbeat-ms", "100", "--peer-timeout-ms", "500"}};
+  return {.isolates = 2,
+          .spares = 0,
+          .workers = workers,
+          .broker_args = {"--heartbeat-ms", "100", "--peer-timeout-ms", "500"}};
 }
 
 RunOptions Waiting(int ms) {
   return {.fixtures = Json{{"w", {{"$value", 1}, {"$delayMs", ms}}}}};
-}
-
-// Runs jobs in a thread of their own while the test breaks something.
-class Background {
- public:
-  Background(const Pool& pool, std::vector<Job> jobs, RunOptions options = {})
-      : thread_([this, &pool, jobs = std::move(jobs), options = std::move(options)] { report_ = pool.Run(jobs, options); }) {}
-  const RunReport& Join() {
-    if (thread_.joinable()) thread_.join();
-    return report_;
-  }
-  ~Background() { Join(); }
-
- private:
-  RunReport report_;
-  std::thread thread_;
-};
-
-// The processes that a worker has beyond those it had when idle; waits until there are `count`.
-std::set<pid_t> AwaitIsolates(pid_t worker, const std::set<pid_t>& idle, std::size_t count) {
-  std::set<pid_t> isolates;
-  for (int i = 0; i < 1000; ++i) {
-    isolates.clear();
-    for (const pid_t pid : ChildrenOf(worker)) {
-      if (!idle.contains(pid) && !IsGone(pid)) isolates.insert(pid);
-    }
-    if (isolates.size() >= count) break;
-    std::this_thread::sleep_for(milliseconds(5));
-  }
-  EXPECT_EQ(isolates.size(), count);
-  std::this_thread::sleep_for(milliseconds(100));  // let the job's bytes arrive
-  return isolates;
-}
-
-std::set<pid_t> WarmChildren(Pool& pool) {
-  EXPECT_TRUE(IsOk(pool.RunOne(Job("warm", "return 1")), Json(1))) << pool.Logs();
-  return ChildrenOf(pool.worker().pid());
 }
 
 Job Waiter(const std::string& id) {
@@ -67,8 +34,9 @@ Job Spinner(const std::string& id, int ms) {
 
 TEST(WorkerDeath, LeavesNoProcessBehind) {
   Pool pool(Watchful());
-  const auto idle = WarmChildren(pool);
-  Background run(pool, {Spinner("a", 60'000).Set("retry", "never"), Spinner("b", 60'000).Set("retry", "never")});
+  const auto idle = IdleChildren(pool);
+  Background run(pool,
+                 {Spinner("a", 60'000).Set("retry", "never"), Spinner("b", 60'000).Set("retry", "never")});
   AwaitIsolates(pool.worker().pid(), idle, 2);
   const auto tree = TreeOf(pool.worker().pid());
   EXPECT_GE(tree.size(), 4u);  // worker, cell, two isolates
@@ -84,7 +52,7 @@ TEST(WorkerDeath, LeavesNoProcessBehind) {
 
 TEST(WorkerDeath, ASafeJobThatMadeNoHostCallRunsAgainElsewhere) {
   Pool pool(Watchful());
-  const auto idle = WarmChildren(pool);
+  const auto idle = IdleChildren(pool);
   Background run(pool, {Spinner("safe", 1500)});
   AwaitIsolates(pool.worker().pid(), idle, 1);
   pool.AddWorker();
@@ -97,7 +65,7 @@ TEST(WorkerDeath, ASafeJobThatMadeNoHostCallRunsAgainElsewhere) {
 
 TEST(WorkerDeath, ASafeJobThatMadeAHostCallIsLostAndAnAlwaysJobIsNot) {
   Pool pool(Watchful());
-  const auto idle = WarmChildren(pool);
+  const auto idle = IdleChildren(pool);
   Background run(pool, {Waiter("safe"), Waiter("always").Set("retry", "always")}, Waiting(1500));
   AwaitIsolates(pool.worker().pid(), idle, 2);
   pool.AddWorker();
@@ -118,7 +86,7 @@ TEST(WorkerDeath, AQueuedJobWaitsForTheNextWorker) {
 
 TEST(WorkerDrain, FinishesWhatRunsAndExitsZeroOnTheFirstSigterm) {
   Pool pool(Watchful());
-  const auto idle = WarmChildren(pool);
+  const auto idle = IdleChildren(pool);
   Background run(pool, {Waiter("a")}, Waiting(800));
   AwaitIsolates(pool.worker().pid(), idle, 1);
   pool.worker().Signal(SIGTERM);
@@ -129,7 +97,7 @@ TEST(WorkerDrain, FinishesWhatRunsAndExitsZeroOnTheFirstSigterm) {
 
 TEST(WorkerDrain, TakesNoNewJobs) {
   Pool pool(Watchful());
-  const auto idle = WarmChildren(pool);
+  const auto idle = IdleChildren(pool);
   Background run(pool, {Waiter("runs")}, Waiting(1000));
   AwaitIsolates(pool.worker().pid(), idle, 1);
   pool.worker().Signal(SIGTERM);
@@ -143,7 +111,7 @@ TEST(WorkerDrain, TakesNoNewJobs) {
 
 TEST(WorkerDrain, ASecondSigtermEndsItAtOnceWithNothingLeft) {
   Pool pool(Watchful());
-  const auto idle = WarmChildren(pool);
+  const auto idle = IdleChildren(pool);
   Background run(pool, {Spinner("a", 60'000).Set("retry", "never")});
   AwaitIsolates(pool.worker().pid(), idle, 1);
   const auto tree = TreeOf(pool.worker().pid());
@@ -155,9 +123,21 @@ TEST(WorkerDrain, ASecondSigtermEndsItAtOnceWithNothingLeft) {
   EXPECT_TRUE(IsError(run.Join().At("a"), "LOST"));
 }
 
+TEST(BrokerDeath, CostsNoJobItsResultWhenABrokerIsThereAgain) {
+  Pool pool(Watchful());
+  IdleChildren(pool);
+  std::vector<Job> jobs;
+  for (int i = 0; i < 12; ++i) jobs.push_back(Spinner("j" + std::to_string(i), 200));
+  Background run(pool, jobs);
+  std::this_thread::sleep_for(milliseconds(500));  // some have ended, two run, the rest waits
+  pool.RestartBroker();
+  for (const auto& job : jobs) EXPECT_TRUE(IsOk(run.Join().At(job.id()), "done"));
+  EXPECT_TRUE(pool.worker().IsRunning()) << pool.Logs();
+}
+
 TEST(CellDeath, TouchesNoRunningJobAndTheNextJobsRun) {
   Pool pool(Watchful());
-  const auto idle = WarmChildren(pool);
+  const auto idle = IdleChildren(pool);
   Background run(pool, {Waiter("a"), Waiter("b")}, Waiting(1200));
   AwaitIsolates(pool.worker().pid(), idle, 2);
   for (const pid_t pid : idle) {
@@ -174,7 +154,7 @@ TEST(CellDeath, TouchesNoRunningJobAndTheNextJobsRun) {
 // The outcome of a job whose isolate gets `signal` from outside.
 JobResult AfterSignal(int signal, const std::string& retry) {
   Pool pool(Watchful());
-  const auto idle = WarmChildren(pool);
+  const auto idle = IdleChildren(pool);
   Background run(pool, {Spinner("a", 700).Set("retry", retry)});
   for (const pid_t pid : AwaitIsolates(pool.worker().pid(), idle, 1)) kill(pid, signal);
   const JobResult result = run.Join().At("a");

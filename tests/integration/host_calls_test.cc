@@ -11,17 +11,20 @@ RunOptions Fixtures(Json fixtures) {
 }
 
 TEST_F(HostCalls, AFixtureOfAnyJsonTypeIsTheAnswer) {
-  const Json answers = {{"n", 1.5}, {"s", "text"}, {"b", false}, {"z", nullptr}, {"a", {1, {2}}}, {"o", {{"k", {{"d", 1}}}}}};
-  const auto result = RunOne(Job("j", "const r={};for(const m of ['n','s','b','z','a','o'])"
-                                      "r[m]=await dataProxy.request(m);return r"),
+  const Json answers = {{"n", 1.5},     {"s", "text"},   {"b", false},
+                        {"z", nullptr}, {"a", {1, {2}}}, {"o", {{"k", {{"d", 1}}}}}};
+  const auto result = RunOne(Job("j",
+                                 "const r={};for(const m of ['n','s','b','z','a','o'])"
+                                 "r[m]=await dataProxy.request(m);return r"),
                              Fixtures(answers));
   EXPECT_TRUE(IsOk(result, answers));
   EXPECT_EQ(result.Usage("dataRequests"), 6);
 }
 
 TEST_F(HostCalls, AValueFixtureIsTheAnswerAfterItsDelay) {
-  const auto result = RunOne(Job("j", "const t=Date.now();const v=await dataProxy.request('m');return [v,Date.now()-t]"),
-                             Fixtures({{"m", {{"$value", {{"x", 1}}}, {"$delayMs", 120}}}}));
+  const auto result =
+      RunOne(Job("j", "const t=Date.now();const v=await dataProxy.request('m');return [v,Date.now()-t]"),
+             Fixtures({{"m", {{"$value", {{"x", 1}}}, {"$delayMs", 120}}}}));
   ASSERT_TRUE(IsOk(result));
   EXPECT_EQ(result.value().at(0), (Json{{"x", 1}}));
   EXPECT_GE(result.value().at(1).get<double>(), 118);
@@ -29,19 +32,20 @@ TEST_F(HostCalls, AValueFixtureIsTheAnswerAfterItsDelay) {
 }
 
 TEST_F(HostCalls, DelayedAnswersComeInTheOrderOfTheirDelaysNotOfTheirCalls) {
-  const auto result =
-      RunOne(Job("j", "const order=[];await Promise.all(['slow','mid','fast'].map(async m=>{"
-                      "order.push(await dataProxy.request(m))}));return order"),
-             Fixtures({{"slow", {{"$value", "slow"}, {"$delayMs", 300}}},
-                       {"mid", {{"$value", "mid"}, {"$delayMs", 150}}},
-                       {"fast", "fast"}}));
+  const auto result = RunOne(Job("j",
+                                 "const order=[];await Promise.all(['slow','mid','fast'].map(async m=>{"
+                                 "order.push(await dataProxy.request(m))}));return order"),
+                             Fixtures({{"slow", {{"$value", "slow"}, {"$delayMs", 300}}},
+                                       {"mid", {{"$value", "mid"}, {"$delayMs", 150}}},
+                                       {"fast", "fast"}}));
   EXPECT_TRUE(IsOk(result, Json{"fast", "mid", "slow"}));
 }
 
 TEST_F(HostCalls, AnErrorFixtureRejectsWithItsMessage) {
   const Json fixtures = {{"m", {{"$error", "no such record: \u00e9\U0001f600"}}}};
-  const auto caught = RunOne(Job("c", "try{await dataProxy.request('m')}catch(e){return [e instanceof Error,e.message]}"),
-                             Fixtures(fixtures));
+  const auto caught =
+      RunOne(Job("c", "try{await dataProxy.request('m')}catch(e){return [e instanceof Error,e.message]}"),
+             Fixtures(fixtures));
   EXPECT_TRUE(IsOk(caught, Json{true, "no such record: \u00e9\U0001f600"}));
   const auto uncaught = RunOne(Job("u", "await dataProxy.request('m')"), Fixtures(fixtures));
   EXPECT_TRUE(IsError(uncaught, "RUNTIME"));
@@ -56,25 +60,29 @@ TEST_F(HostCalls, ANeverFixtureLeavesTheJobToItsTimeout) {
 }
 
 TEST_F(HostCalls, TheStarAnswersEveryOtherMethod) {
-  const auto result = RunOne(Job("j", "return [await dataProxy.request('named'),await dataProxy.request('other'),"
-                                      "await dataProxy.request('')]"),
+  const auto result = RunOne(Job("j",
+                                 "return [await dataProxy.request('named'),await dataProxy.request('other'),"
+                                 "await dataProxy.request('')]"),
                              Fixtures({{"named", 1}, {"*", "rest"}}));
   EXPECT_TRUE(IsOk(result, Json{1, "rest", "rest"}));
 }
 
 TEST_F(HostCalls, AnUnknownMethodWithoutAStarRejects) {
-  const auto result = RunOne(
-      Job("j", "try{await dataProxy.request('gone')}catch(e){return [e instanceof Error,e.message.includes('gone')]}"),
-      Fixtures({{"other", 1}}));
+  const auto result = RunOne(Job("j",
+                                 "try{await dataProxy.request('gone')}catch(e){return [e instanceof "
+                                 "Error,e.message.includes('gone')]}"),
+                             Fixtures({{"other", 1}}));
   EXPECT_TRUE(IsOk(result, Json{true, true}));
 }
 
 TEST_F(HostCalls, WithoutAnyFixturesEveryCallRejectsAndTheJobGoesOn) {
-  EXPECT_TRUE(IsOk(RunOne(Job("j", "try{await dataProxy.request('m')}catch(e){return 'rejected'}")), "rejected"));
+  EXPECT_TRUE(
+      IsOk(RunOne(Job("j", "try{await dataProxy.request('m')}catch(e){return 'rejected'}")), "rejected"));
 }
 
 TEST_F(HostCalls, AValueThatLooksLikeACommandIsPlainInsideAValueFixture) {
-  const auto result = RunOne(Job("j", "return dataProxy.request('m')"), Fixtures({{"m", {{"$value", {{"$error", "x"}}}}}}));
+  const auto result =
+      RunOne(Job("j", "return dataProxy.request('m')"), Fixtures({{"m", {{"$value", {{"$error", "x"}}}}}}));
   EXPECT_TRUE(IsOk(result, Json{{"$error", "x"}}));
 }
 
@@ -85,7 +93,8 @@ TEST_F(HostCalls, ConcurrentJobsGetTheirOwnAnswers) {
   for (int i = 0; i < 24; ++i) {
     const std::string method = "m" + std::to_string(i);
     fixtures[method] = {{"$value", i}, {"$delayMs", 10 + (i * 7) % 40}};
-    jobs.push_back(Job(method, "let s=0;for(let k=0;k<5;k++)s+=await dataProxy.request(input);return s").Set("input", method));
+    jobs.push_back(Job(method, "let s=0;for(let k=0;k<5;k++)s+=await dataProxy.request(input);return s")
+                       .Set("input", method));
   }
   const auto report = Run(jobs, Fixtures(fixtures));
   for (int i = 0; i < 24; ++i) EXPECT_TRUE(IsOk(report.At("m" + std::to_string(i)), 5 * i));
@@ -100,12 +109,15 @@ TEST_F(HostCalls, TheProxyIsFrozenAndItsRequestWorksUnbound) {
       const { request } = dataProxy;
       return [changes, Object.keys(dataProxy), Object.isFrozen(dataProxy), await request('m')])"),
                              Fixtures({{"*", "free"}}));
-  EXPECT_TRUE(IsOk(result, Json{{"TypeError", "TypeError", "TypeError"}, std::vector<std::string>{"request"}, true, "free"}));
+  EXPECT_TRUE(
+      IsOk(result,
+           Json{{"TypeError", "TypeError", "TypeError"}, std::vector<std::string>{"request"}, true, "free"}));
 }
 
 TEST_F(HostCalls, AMethodThatIsNoStringRejectsAndAsksNobody) {
-  const auto result = RunOne(Job("j", "const r=await Promise.allSettled([1,null,undefined,{},Symbol('m')]"
-                                      ".map(m=>dataProxy.request(m)));return r.map(x=>x.status)"),
+  const auto result = RunOne(Job("j",
+                                 "const r=await Promise.allSettled([1,null,undefined,{},Symbol('m')]"
+                                 ".map(m=>dataProxy.request(m)));return r.map(x=>x.status)"),
                              Fixtures({{"*", 1}}));
   EXPECT_TRUE(IsOk(result, Json(std::vector<std::string>(5, "rejected"))));
   EXPECT_EQ(result.Usage("dataBytes"), 0);
@@ -122,22 +134,25 @@ TEST_F(HostCalls, ParamsThatCannotBeConvertedRejectTheCallOnly) {
 }
 
 TEST_F(HostCalls, ALimitErrorIsAnErrorThatNamesItsLimit) {
-  const auto result = RunOne(Job("j", "try{await dataProxy.request('m')}catch(e){"
-                                      "return [e instanceof Error,e.name,e.limit,typeof e.message]}")
+  const auto result = RunOne(Job("j",
+                                 "try{await dataProxy.request('m')}catch(e){"
+                                 "return [e instanceof Error,e.name,e.limit,typeof e.message]}")
                                  .Limit("maxDataRequests", 0));
   EXPECT_TRUE(IsOk(result, Json{true, "SandboxLimitError", "maxDataRequests", "string"}));
 }
 
 TEST_F(HostCalls, AForgedLimitErrorIsTheProgramsOwn) {
-  const auto result = RunOne(Job("j", "const e=new Error('forged');e.name='SandboxLimitError';"
-                                      "e.limit='maxDataRequests';throw e"));
+  const auto result = RunOne(Job("j",
+                                 "const e=new Error('forged');e.name='SandboxLimitError';"
+                                 "e.limit='maxDataRequests';throw e"));
   EXPECT_TRUE(IsError(result, "RUNTIME"));
   EXPECT_EQ(result.Error("fault"), "program");
 }
 
 TEST_F(HostCalls, ALimitErrorInsideAnotherErrorIsTheProgramsOwn) {
-  const auto result = RunOne(Job("j", "try{await dataProxy.request('m')}catch(e){throw new Error('outer',{cause:e})}")
-                                 .Limit("maxDataRequests", 0));
+  const auto result =
+      RunOne(Job("j", "try{await dataProxy.request('m')}catch(e){throw new Error('outer',{cause:e})}")
+                 .Limit("maxDataRequests", 0));
   EXPECT_TRUE(IsError(result, "RUNTIME"));
 }
 

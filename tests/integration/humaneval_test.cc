@@ -1,8 +1,9 @@
-// The verdict on a real benchmark equals Node's: HumanEval-X (JavaScript), each task's solution, and the same with its
-// body replaced by `return null`, as scripts through the stack and live in the host binary run as Node.
+// The verdict on a real benchmark equals Node's: HumanEval-X (JavaScript), each task's solution, and the same
+// with its body replaced by `return null`, as scripts through the stack and live in the host binary run as
+// Node.
 //
-// Node's verdict: exit code 0 and no "Assertion failed" on standard error. Ours: outcome ok and no event of level
-// assert. Each Node program has a fresh process; no state is shared.
+// Node's verdict: exit code 0 and no "Assertion failed" on standard error. Ours: outcome ok and no event of
+// level assert. Each Node program has a fresh process; no state is shared.
 #include <atomic>
 #include <map>
 #include <thread>
@@ -54,7 +55,8 @@ std::vector<Program> Stubs() {
     const auto prompt = task.at("prompt").get<std::string>();
     EXPECT_TRUE(TrimmedEnd(prompt).ends_with("=> {")) << task.at("task_id");
     EXPECT_TRUE(TrimmedEnd(task.at("canonical_solution")).ends_with("\n}")) << task.at("task_id");
-    programs.push_back({task.at("task_id"), prompt + "  return null\n}\n\n" + task.at("test").get<std::string>()});
+    programs.push_back(
+        {task.at("task_id"), prompt + "  return null\n}\n\n" + task.at("test").get<std::string>()});
   }
   return programs;
 }
@@ -86,7 +88,8 @@ std::map<std::string, bool> NodesVerdicts(const std::vector<Program>& programs) 
 
 RunReport OurResults(const std::vector<Program>& programs) {
   std::vector<Job> jobs;
-  for (const auto& program : programs) jobs.push_back(Job(program.task, program.code).Mode("script").Limit("timeoutMs", 20'000));
+  for (const auto& program : programs)
+    jobs.push_back(Job(program.task, program.code).Mode("script").Limit("timeoutMs", 20'000));
   Pool pool;
   return pool.Run(jobs);
 }
@@ -102,7 +105,8 @@ int PassingInBoth(const std::vector<Program>& programs) {
   int passing = 0;
   for (const auto& program : programs) {
     const auto& result = report.At(program.task);
-    EXPECT_EQ(Passes(result), node.at(program.task)) << program.task << ": Node's verdict stands right; " << Shown(result);
+    EXPECT_EQ(Passes(result), node.at(program.task))
+        << program.task << ": Node's verdict stands right; " << Shown(result);
     passing += node.at(program.task);
   }
   return passing;

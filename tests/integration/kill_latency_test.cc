@@ -1,5 +1,5 @@
-// How soon a killed job's outcome arrives: within timeoutMs + 50 ms, 95 times of 100, with its events intact. Only an
-// idle machine can show it, so this runs alone (label `timing`).
+// How soon a killed job's outcome arrives: within timeoutMs + 50 ms, 95 times of 100, with its events intact.
+// Only an idle machine can show it, so this runs alone (label `timing`).
 #include <algorithm>
 
 #include "tests/support/pool.h"
@@ -20,11 +20,13 @@ TEST(KillLatency, TheOutcomeOfAKilledJobArrivesWithinFiftyMilliseconds) {
   Pool pool({.isolates = 1});
   ASSERT_TRUE(IsOk(pool.RunOne(Job("warm", "return 1")), Json(1))) << pool.Logs();
   // Each kind of program that interrupts cannot stop, or that waits; one at a time.
-  const std::vector<std::string> programs = {"for(;;);", "while(true){new Array(1000).fill(1.5)}", "for(;;)await null",
-                                             "return {get x(){for(;;);}}", "await dataProxy.request('never')"};
+  const std::vector<std::string> programs = {"for(;;);", "while(true){new Array(1000).fill(1.5)}",
+                                             "for(;;)await null", "return {get x(){for(;;);}}",
+                                             "await dataProxy.request('never')"};
   std::vector<double> delays;
   for (int i = 0; i < kRuns; ++i) {
-    const std::string code = "for(let i=0;i<20;i++)console.log(i);reportStatus('ready');" + programs[i % programs.size()];
+    const std::string code =
+        "for(let i=0;i<20;i++)console.log(i);reportStatus('ready');" + programs[i % programs.size()];
     const auto result = pool.RunOne(Job("k", code).Limit("timeoutMs", static_cast<std::uint64_t>(kTimeoutMs)),
                                     {.fixtures = Json{{"never", {{"$never", true}}}}});
     ASSERT_TRUE(IsError(result, "TIMEOUT", "timeoutMs"));
@@ -37,7 +39,8 @@ TEST(KillLatency, TheOutcomeOfAKilledJobArrivesWithinFiftyMilliseconds) {
   EXPECT_LE(P95(delays), kPromisedDelayMs);
 }
 
-// The figure above is the worker's own; this one is the client's, with the start of `skerry run` measured beside it.
+// The figure above is the worker's own; this one is the client's, with the start of `skerry run` measured
+// beside it.
 TEST(KillLatency, TheClientSeesTheOutcomeAsSoon) {
   Pool pool({.isolates = 1});
   ASSERT_TRUE(IsOk(pool.RunOne(Job("warm", "return 1")), Json(1))) << pool.Logs();
@@ -45,7 +48,9 @@ TEST(KillLatency, TheClientSeesTheOutcomeAsSoon) {
   std::vector<double> killed;
   for (int i = 0; i < kRuns; ++i) {
     trivial.push_back(pool.Run({Job("t", "return 1")}).wall.count());
-    killed.push_back(pool.Run({Job("k", "for(;;);").Limit("timeoutMs", static_cast<std::uint64_t>(kTimeoutMs))}).wall.count());
+    killed.push_back(
+        pool.Run({Job("k", "for(;;);").Limit("timeoutMs", static_cast<std::uint64_t>(kTimeoutMs))})
+            .wall.count());
   }
   std::sort(trivial.begin(), trivial.end());
   RecordProperty("median_trivial_ms", std::to_string(trivial[kRuns / 2]));

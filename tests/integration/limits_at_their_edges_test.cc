@@ -1,5 +1,5 @@
-// Each limit of DESIGN section 4 at its edge: exactly the limit passes, one more trips. (Slots and workerMemoryMb are
-// in capacity_test.cc.)
+// Each limit of DESIGN section 4 at its edge: exactly the limit passes, one more trips. (Slots and
+// workerMemoryMb are in capacity_test.cc.)
 #include "tests/support/pool.h"
 
 namespace skerry::testing {
@@ -28,16 +28,17 @@ TEST_F(LimitEdge, MaxDataRequestsCallsAreAnsweredAndOneMoreRejects) {
   const RunOptions answers{.fixtures = Json{{"*", 7}}};
   const std::string code = "let s=0;for(let i=0;i<input;i++)s+=await dataProxy.request('m');return s";
   EXPECT_TRUE(IsOk(RunOne(Job("at", code).Set("input", 3).Limit("maxDataRequests", 3), answers), 21));
-  EXPECT_TRUE(
-      IsError(RunOne(Job("past", code).Set("input", 4).Limit("maxDataRequests", 3), answers), "LIMIT", "maxDataRequests"));
+  EXPECT_TRUE(IsError(RunOne(Job("past", code).Set("input", 4).Limit("maxDataRequests", 3), answers), "LIMIT",
+                      "maxDataRequests"));
   EXPECT_TRUE(IsError(RunOne(Job("none", code).Set("input", 1).Limit("maxDataRequests", 0), answers), "LIMIT",
                       "maxDataRequests"));
 }
 
 TEST_F(LimitEdge, ParallelHostCallsAreCountedWhenTheyAreMade) {
   const RunOptions answers{.fixtures = Json{{"*", {{"$value", 1}, {"$delayMs", 20}}}}};
-  const auto result = RunOne(Job("p", "const r=await Promise.allSettled(Array.from({length:5},"
-                                      "()=>dataProxy.request('m')));return r.map(x=>x.status)")
+  const auto result = RunOne(Job("p",
+                                 "const r=await Promise.allSettled(Array.from({length:5},"
+                                 "()=>dataProxy.request('m')));return r.map(x=>x.status)")
                                  .Limit("maxDataRequests", 3),
                              answers);
   EXPECT_TRUE(IsOk(result, Json{"fulfilled", "fulfilled", "fulfilled", "rejected", "rejected"}));
@@ -45,13 +46,14 @@ TEST_F(LimitEdge, ParallelHostCallsAreCountedWhenTheyAreMade) {
 }
 
 TEST_F(LimitEdge, AnswersOfExactlyMaxDataBytesAreDeliveredAndOneByteMoreIsNot) {
-  const RunOptions answers{.fixtures = Json{{"ten", "12345678"}, {"eleven", "123456789"}}};  // with their quotes
+  const RunOptions answers{.fixtures =
+                               Json{{"ten", "12345678"}, {"eleven", "123456789"}}};  // with their quotes
   const std::string code = "return [await dataProxy.request('ten'),await dataProxy.request(input)]";
   const auto at = RunOne(Job("at", code).Set("input", "ten").Limit("maxDataBytes", 20), answers);
   EXPECT_TRUE(IsOk(at, Json{"12345678", "12345678"}));
   EXPECT_EQ(at.Usage("dataBytes"), 20);
-  EXPECT_TRUE(
-      IsError(RunOne(Job("past", code).Set("input", "eleven").Limit("maxDataBytes", 20), answers), "LIMIT", "maxDataBytes"));
+  EXPECT_TRUE(IsError(RunOne(Job("past", code).Set("input", "eleven").Limit("maxDataBytes", 20), answers),
+                      "LIMIT", "maxDataBytes"));
 }
 
 TEST_F(LimitEdge, ParamsOfExactlyMaxParamsBytesAreSentAndOneByteMoreIsNot) {
@@ -59,8 +61,8 @@ TEST_F(LimitEdge, ParamsOfExactlyMaxParamsBytesAreSentAndOneByteMoreIsNot) {
   // method "m" is one byte, the params `"xx…"` are input + 2.
   const std::string code = "return dataProxy.request('m','x'.repeat(input))";
   EXPECT_TRUE(IsOk(RunOne(Job("at", code).Set("input", 97).Limit("maxParamsBytes", 100), answers), "ok"));
-  EXPECT_TRUE(
-      IsError(RunOne(Job("past", code).Set("input", 98).Limit("maxParamsBytes", 100), answers), "LIMIT", "maxParamsBytes"));
+  EXPECT_TRUE(IsError(RunOne(Job("past", code).Set("input", 98).Limit("maxParamsBytes", 100), answers),
+                      "LIMIT", "maxParamsBytes"));
 }
 
 TEST_F(LimitEdge, AResultOfExactlyMaxResultBytesIsAValueAndOneByteMoreIsNot) {
@@ -106,7 +108,8 @@ TEST_F(LimitEdge, ConsoleEventsHaveACapOfTheirOwn) {
 }
 
 TEST_F(LimitEdge, NoConsoleEventsAtAllIsALimitToo) {
-  const auto result = RunOne(Job("c", "console.log('x');console.assert(false);return 1").Limit("maxConsoleEvents", 0));
+  const auto result =
+      RunOne(Job("c", "console.log('x');console.assert(false);return 1").Limit("maxConsoleEvents", 0));
   EXPECT_TRUE(IsOk(result, 1));
   EXPECT_TRUE(result.Events().empty());
   EXPECT_EQ(result.Usage("droppedEvents"), 2);
@@ -126,7 +129,8 @@ TEST_F(LimitEdge, AConsoleEventOfExactlyMaxEventBytesIsWholeAndALongerOneIsCutAn
 }
 
 TEST_F(LimitEdge, ATruncatedTextEndsBetweenCharacters) {
-  const auto result = RunOne(Job("u", "console.log('x'+'\u00e9'.repeat(200));return 1").Limit("maxEventBytes", 100));
+  const auto result =
+      RunOne(Job("u", "console.log('x'+'\u00e9'.repeat(200));return 1").Limit("maxEventBytes", 100));
   ASSERT_EQ(result.Events("console").size(), 1u);
   const std::string text = result.ConsoleTexts()[0];
   EXPECT_LE(text.size(), 100u);
@@ -192,17 +196,20 @@ TEST_F(LimitEdge, WaitingDoesNotUseUpCpuMs) {
 
 TEST_F(LimitEdge, AProgramThatHoldsEightyPercentOfItsMemorySucceedsAndOneThatNeedsMoreIsOom) {
   // Buffers: what they hold is exactly what is asked for.
-  const std::string code = "const a=[];for(let i=0;i<input;i++)a.push(new Uint8Array(1<<20).fill(1));return a.length";
+  const std::string code =
+      "const a=[];for(let i=0;i<input;i++)a.push(new Uint8Array(1<<20).fill(1));return a.length";
   EXPECT_TRUE(IsOk(RunOne(Job("in", code).Set("input", 51).Limit("memoryMb", 64)), 51));
   EXPECT_TRUE(IsError(RunOne(Job("past", code).Set("input", 70).Limit("memoryMb", 64)), "OOM", "memoryMb"));
 }
 
 TEST_F(LimitEdge, ALimitOverItsCeilingIsRefusedAndNeverClamped) {
   const std::vector<std::pair<std::string, std::uint64_t>> over = {
-      {"memoryMb", 1025},          {"timeoutMs", 600'001},      {"cpuMs", 600'001},         {"maxCodeBytes", (8 << 20) + 1},
-      {"maxDataRequests", 10'001}, {"maxDataBytes", 268435457}, {"maxParamsBytes", 16777217},
-      {"maxResultBytes", 67108865}, {"maxStatusEvents", 100'001}, {"maxConsoleEvents", 100'001},
-      {"maxEventBytes", 1048577},  {"maxEventsTotalBytes", 67108865}};
+      {"memoryMb", 1025},           {"timeoutMs", 600'001},
+      {"cpuMs", 600'001},           {"maxCodeBytes", (8 << 20) + 1},
+      {"maxDataRequests", 10'001},  {"maxDataBytes", 268435457},
+      {"maxParamsBytes", 16777217}, {"maxResultBytes", 67108865},
+      {"maxStatusEvents", 100'001}, {"maxConsoleEvents", 100'001},
+      {"maxEventBytes", 1048577},   {"maxEventsTotalBytes", 67108865}};
   std::vector<Job> jobs;
   for (const auto& [name, value] : over) {
     jobs.push_back(Job(name, "return 1").Limit(name, value));
@@ -219,8 +226,9 @@ TEST_F(LimitEdge, ALimitOverItsCeilingIsRefusedAndNeverClamped) {
 
 TEST(LimitCeiling, AnOperatorsCeilingIsTheOneThatCounts) {
   Pool pool({.broker_args = {"--ceiling", "timeoutMs=1000"}});
-  const auto report = pool.Run({Job("at", "return 1").Limit("timeoutMs", 1000), Job("past", "return 1").Limit("timeoutMs", 1001),
-                                Job("default", "for(;;);")});
+  const auto report =
+      pool.Run({Job("at", "return 1").Limit("timeoutMs", 1000),
+                Job("past", "return 1").Limit("timeoutMs", 1001), Job("default", "for(;;);")});
   EXPECT_TRUE(IsOk(report.At("at"), 1));
   EXPECT_TRUE(IsError(report.At("past"), "VALIDATION", "timeoutMs"));
   EXPECT_TRUE(IsError(report.At("default"), "TIMEOUT", "timeoutMs"));  // the default came down to the ceiling

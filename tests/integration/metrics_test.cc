@@ -24,10 +24,11 @@ TEST_F(Metrics, CountEachLimitTripOncePerJob) {
              Job("console", "for(let i=0;i<50;i++)console.log(i)").Limit("maxConsoleEvents", 3),
              Job("result", "return 'x'.repeat(100)").Limit("maxResultBytes", 50),
              Job("code", "return 1 // long").Limit("maxCodeBytes", 8),
-             Job("calls", "for(;;)await dataProxy.request('m')").Limit("maxDataRequests", 2), Job("fine", "return 1")},
+             Job("calls", "for(;;)await dataProxy.request('m')").Limit("maxDataRequests", 2),
+             Job("fine", "return 1")},
             {.fixtures = Json{{"*", 1}}});
-  for (const char* limit : {"timeoutMs", "cpuMs", "memoryMb", "maxStatusEvents", "maxConsoleEvents", "maxResultBytes",
-                            "maxCodeBytes", "maxDataRequests"}) {
+  for (const char* limit : {"timeoutMs", "cpuMs", "memoryMb", "maxStatusEvents", "maxConsoleEvents",
+                            "maxResultBytes", "maxCodeBytes", "maxDataRequests"}) {
     EXPECT_EQ(Sum("skerry_limit_trips_total", "limit=\"" + std::string(limit) + "\""), 1) << limit;
   }
   EXPECT_EQ(Sum("skerry_limit_trips_total"), 8);

@@ -1,4 +1,5 @@
-// How a program is read, and how its errors read: codes, messages, and positions in the user's own coordinates.
+// How a program is read, and how its errors read: codes, messages, and positions in the user's own
+// coordinates.
 #include "tests/support/pool.h"
 
 namespace skerry::testing {
@@ -26,10 +27,10 @@ TEST_F(Modes, AFunctionBodyReturnsAndAwaits) {
 }
 
 TEST_F(Modes, AScriptsCompletionValueIsItsValue) {
-  const auto report = Run({Job("v", "var x=20;x+1;").Mode("script"), Job("if", "if(true){7}else{8}").Mode("script"),
-                           Job("input", "input.a*2").Mode("script").Set("input", {{"a", 4}}),
-                           Job("sloppy", "undeclared=3;typeof this+undeclared").Mode("script"),
-                           Job("empty", "").Mode("script")});
+  const auto report = Run(
+      {Job("v", "var x=20;x+1;").Mode("script"), Job("if", "if(true){7}else{8}").Mode("script"),
+       Job("input", "input.a*2").Mode("script").Set("input", {{"a", 4}}),
+       Job("sloppy", "undeclared=3;typeof this+undeclared").Mode("script"), Job("empty", "").Mode("script")});
   EXPECT_TRUE(IsOk(report.At("v"), 21));
   EXPECT_TRUE(IsOk(report.At("if"), 7));
   EXPECT_TRUE(IsOk(report.At("input"), 8));
@@ -44,11 +45,12 @@ TEST_F(Modes, AScriptDoesNotReturnNorAwait) {
 }
 
 TEST_F(Modes, AModulesDefaultExportIsCalledWithTheInput) {
-  const auto report = Run({Job("d", "export default (input)=>input.a+1").Mode("module").Set("input", {{"a", 1}}),
-                           Job("async", "export default async function(i){await null;return i}").Mode("module").Set("input", 9),
-                           Job("handler", "export function handler(i){return [i,typeof this]}").Mode("module").Set("input", 2),
-                           Job("top", "const x=await Promise.resolve(5);export default ()=>x").Mode("module"),
-                           Job("strict", "export default ()=>{try{undeclared=1}catch(e){return e.name}}").Mode("module")});
+  const auto report = Run(
+      {Job("d", "export default (input)=>input.a+1").Mode("module").Set("input", {{"a", 1}}),
+       Job("async", "export default async function(i){await null;return i}").Mode("module").Set("input", 9),
+       Job("handler", "export function handler(i){return [i,typeof this]}").Mode("module").Set("input", 2),
+       Job("top", "const x=await Promise.resolve(5);export default ()=>x").Mode("module"),
+       Job("strict", "export default ()=>{try{undeclared=1}catch(e){return e.name}}").Mode("module")});
   EXPECT_TRUE(IsOk(report.At("d"), 2));
   EXPECT_TRUE(IsOk(report.At("async"), 9));
   EXPECT_TRUE(IsOk(report.At("handler"), Json{2, "undefined"}));
@@ -59,8 +61,10 @@ TEST_F(Modes, AModulesDefaultExportIsCalledWithTheInput) {
 TEST_F(Modes, AModuleImportsNothing) {
   const auto report = Run({Job("static", "import fs from 'fs';export default 1").Mode("module"),
                            Job("dynamic", "export default async()=>{await import('fs')}").Mode("module"),
-                           Job("data", "export default async()=>{try{await import('data:text/javascript,1')}"
-                                       "catch(e){return 'refused'}}").Mode("module")});
+                           Job("data",
+                               "export default async()=>{try{await import('data:text/javascript,1')}"
+                               "catch(e){return 'refused'}}")
+                               .Mode("module")});
   EXPECT_TRUE(IsError(report.At("static"), "COMPILE"));
   EXPECT_TRUE(IsError(report.At("dynamic"), "RUNTIME"));
   EXPECT_TRUE(IsOk(report.At("data"), "refused"));
@@ -75,10 +79,10 @@ TEST_F(Modes, AnUnknownModeIsRefused) {
 }
 
 TEST_F(ErrorPositions, OfARuntimeErrorAreTheUsersOwnInEveryMode) {
-  const auto report =
-      Run({Job("function", "const a = 1;\n\n  missing + a"), Job("script", "const a = 1;\n\n  missing + a").Mode("script"),
-           Job("module", "const a = 1;\n\n  missing + a").Mode("module"),
-           Job("handler", "export default () => {\n  missing() }").Mode("module")});
+  const auto report = Run({Job("function", "const a = 1;\n\n  missing + a"),
+                           Job("script", "const a = 1;\n\n  missing + a").Mode("script"),
+                           Job("module", "const a = 1;\n\n  missing + a").Mode("module"),
+                           Job("handler", "export default () => {\n  missing() }").Mode("module")});
   for (const char* id : {"function", "script", "module"}) {
     EXPECT_TRUE(IsError(report.At(id), "RUNTIME"));
     EXPECT_TRUE(StandsAt(report.At(id), 3, 3)) << id;
@@ -97,8 +101,8 @@ TEST_F(ErrorPositions, OnTheFirstLineCountNoWrapper) {
 
 TEST_F(ErrorPositions, OfACompileErrorAreTheUsersOwnInEveryMode) {
   const std::string code = "let fine = 1;\nlet x = ;\n";
-  const auto report = Run({Job("function", code), Job("script", code).Mode("script"), Job("module", code).Mode("module"),
-                           Job("first", "let x = ;")});
+  const auto report = Run({Job("function", code), Job("script", code).Mode("script"),
+                           Job("module", code).Mode("module"), Job("first", "let x = ;")});
   for (const char* id : {"function", "script", "module"}) {
     EXPECT_TRUE(IsError(report.At(id), "COMPILE"));
     EXPECT_TRUE(StandsAt(report.At(id), 2, 9)) << id;
@@ -117,7 +121,9 @@ TEST_F(ErrorPositions, OfACompileErrorAtTheVeryEndStayInsideTheProgram) {
 }
 
 TEST_F(ErrorPositions, OfADeepThrowAreItsOwnAndTheStackNamesTheCallers) {
-  const auto result = RunOne(Job("s", "function inner() {\n  throw new RangeError('deep');\n}\nfunction outer() {\n  inner();\n}\nouter();"));
+  const auto result = RunOne(Job(
+      "s",
+      "function inner() {\n  throw new RangeError('deep');\n}\nfunction outer() {\n  inner();\n}\nouter();"));
   EXPECT_TRUE(IsError(result, "RUNTIME"));
   EXPECT_EQ(result.Error("line"), 2);
   EXPECT_EQ(result.Error("name"), "RangeError");
@@ -139,25 +145,32 @@ TEST_F(ErrorPositions, InAnErrorsOwnStackAreTheUsersToo) {
 }
 
 TEST_F(Errors, NeverShowAHostPath) {
-  std::vector<Job> jobs = {Job("throw", "throw new Error('x')"), Job("compile", "let ="), Job("eval", "eval('nope(')"),
-                           Job("function", "new Function('throw 1; nope(')"), Job("async", "await null;throw new Error('y')"),
-                           Job("import", "await import('./x.js')"), Job("call", "await dataProxy.request(1)"),
-                           Job("sort", "[1,2].sort(()=>{throw new Error('cb')})"), Job("proxy", "Object.keys(new Proxy({},{ownKeys:1}))"),
-                           Job("module", "throw new Error('m')"), Job("json", "JSON.parse('{')")};
+  std::vector<Job> jobs = {Job("throw", "throw new Error('x')"),
+                           Job("compile", "let ="),
+                           Job("eval", "eval('nope(')"),
+                           Job("function", "new Function('throw 1; nope(')"),
+                           Job("async", "await null;throw new Error('y')"),
+                           Job("import", "await import('./x.js')"),
+                           Job("call", "await dataProxy.request(1)"),
+                           Job("sort", "[1,2].sort(()=>{throw new Error('cb')})"),
+                           Job("proxy", "Object.keys(new Proxy({},{ownKeys:1}))"),
+                           Job("module", "throw new Error('m')"),
+                           Job("json", "JSON.parse('{')")};
   jobs[9].Mode("module");
   const auto report = Run(jobs);
   for (const auto& job : jobs) {
     const auto& result = report.At(job.id());
     EXPECT_FALSE(result.ok()) << job.id();
-    for (const char* trace : {"/work", "/tmp", "/home", "/usr", "/root", "node:", "file:", "node_modules", ".cc", "prelude"}) {
+    for (const char* trace :
+         {"/work", "/tmp", "/home", "/usr", "/root", "node:", "file:", "node_modules", ".cc", "prelude"}) {
       EXPECT_EQ(result.line().find(trace), std::string::npos) << trace << " in " << Shown(result);
     }
   }
 }
 
 TEST_F(Errors, OfEvalFunctionAndJsonAreRuntimeThoughTheyAreSyntaxErrors) {
-  const auto report = Run({Job("eval", "eval('nope(')"), Job("function", "new Function('nope(')"), Job("json", "JSON.parse('{')"),
-                           Job("regexp", "new RegExp('(')")});
+  const auto report = Run({Job("eval", "eval('nope(')"), Job("function", "new Function('nope(')"),
+                           Job("json", "JSON.parse('{')"), Job("regexp", "new RegExp('(')")});
   for (const auto& [id, result] : report.results) {
     EXPECT_TRUE(IsError(result, "RUNTIME")) << id;
     EXPECT_EQ(result.Error("name"), "SyntaxError") << id;
@@ -165,8 +178,9 @@ TEST_F(Errors, OfEvalFunctionAndJsonAreRuntimeThoughTheyAreSyntaxErrors) {
 }
 
 TEST_F(Errors, ThrownNonErrorsStillReadWell) {
-  const auto report = Run({Job("string", "throw 'plain text'"), Job("number", "throw 42"), Job("null", "throw null"),
-                           Job("undefined", "throw undefined"), Job("object", "throw {a:1}"), Job("symbol", "throw Symbol('s')"),
+  const auto report = Run({Job("string", "throw 'plain text'"), Job("number", "throw 42"),
+                           Job("null", "throw null"), Job("undefined", "throw undefined"),
+                           Job("object", "throw {a:1}"), Job("symbol", "throw Symbol('s')"),
                            Job("bigint", "throw 10n"), Job("function", "throw function named(){}"),
                            Job("reject", "return Promise.reject('rejected text')")});
   for (const auto& [id, result] : report.results) {
@@ -181,8 +195,9 @@ TEST_F(Errors, ThrownNonErrorsStillReadWell) {
 }
 
 TEST_F(Errors, HugeMessagesAreCutAtSixteenKibibytes) {
-  const auto report = Run({Job("ascii", "throw new Error('x'.repeat(1e7))"), Job("wide", "throw new Error('\u00e9'.repeat(1e6))"),
-                           Job("string", "throw 'y'.repeat(1e7)")});
+  const auto report =
+      Run({Job("ascii", "throw new Error('x'.repeat(1e7))"),
+           Job("wide", "throw new Error('\u00e9'.repeat(1e6))"), Job("string", "throw 'y'.repeat(1e7)")});
   for (const auto& [id, result] : report.results) {
     EXPECT_TRUE(IsError(result, "RUNTIME")) << id;
     EXPECT_LE(result.message().size(), 16u * 1024) << id;
@@ -192,7 +207,9 @@ TEST_F(Errors, HugeMessagesAreCutAtSixteenKibibytes) {
 }
 
 TEST_F(Errors, ASubclassKeepsItsName) {
-  const auto result = RunOne(Job("c", "class MyError extends Error{constructor(m){super(m);this.name='MyError'}}throw new MyError('own')"));
+  const auto result = RunOne(Job(
+      "c",
+      "class MyError extends Error{constructor(m){super(m);this.name='MyError'}}throw new MyError('own')"));
   EXPECT_TRUE(IsError(result, "RUNTIME"));
   EXPECT_EQ(result.Error("name"), "MyError");
   EXPECT_NE(result.message().find("own"), std::string::npos);
@@ -211,7 +228,8 @@ TEST_F(Errors, OfConversionAreValidationsOfTheProgram) {
 }
 
 TEST_F(Errors, HaveEveryFieldOfTheContract) {
-  const auto report = Run({Job("runtime", "throw new Error('x')"), Job("timeout", "for(;;);").Limit("timeoutMs", 50)});
+  const auto report =
+      Run({Job("runtime", "throw new Error('x')"), Job("timeout", "for(;;);").Limit("timeoutMs", 50)});
   for (const char* field : {"code", "limit", "fault", "started", "retryable", "message", "name"}) {
     EXPECT_TRUE(report.At("runtime").Field("error").contains(field)) << field;
     EXPECT_TRUE(report.At("timeout").Field("error").contains(field)) << field;

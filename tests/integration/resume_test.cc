@@ -12,17 +12,22 @@ class Resume : public PoolTest {
     for (const auto& job : jobs) text += job.Line() + "\n";
     WriteFile(dir_ / "jobs", text);
     WriteFile(dir_ / "out", before);
-    const auto run = RunSkerry({"run", dir_ / "jobs", "-o", dir_ / "out", "--resume", "--broker", pool().client_url()});
+    const auto run =
+        RunSkerry({"run", dir_ / "jobs", "-o", dir_ / "out", "--resume", "--broker", pool().client_url()});
     EXPECT_EQ(run.exit_code, exit_code) << run.err;
     return ReadFile(dir_ / "out");
   }
 
   static std::string OkLine(const std::string& id, const std::string& value) {
-    return R"({"id":")" + id + R"(","outcome":"ok","value":)" + value + R"(,"error":null,"events":[],"usage":{},"attempt":1})" "\n";
+    return R"({"id":")" + id + R"(","outcome":"ok","value":)" + value +
+           R"(,"error":null,"events":[],"usage":{},"attempt":1})"
+           "\n";
   }
   static std::string ErrorLine(const std::string& id, const std::string& code, const std::string& fault) {
-    return R"({"id":")" + id + R"(","outcome":"error","value":null,"error":{"code":")" + code + R"(","limit":null,"fault":")" +
-           fault + R"(","started":true,"retryable":false,"message":"m","name":"N"},"events":[],"usage":{},"attempt":1})" "\n";
+    return R"({"id":")" + id + R"(","outcome":"error","value":null,"error":{"code":")" + code +
+           R"(","limit":null,"fault":")" + fault +
+           R"(","started":true,"retryable":false,"message":"m","name":"N"},"events":[],"usage":{},"attempt":1})"
+           "\n";
   }
 
  private:
@@ -48,7 +53,8 @@ TEST_F(Resume, SkipsJobsThatHaveTheirFinalAndKeepsTheirLines) {
 TEST_F(Resume, CutsOffATruncatedLastLineAndRunsItsJobAgain) {
   const std::string whole = OkLine("a", "1");
   for (const std::size_t length : {std::size_t{1}, whole.size() / 2, whole.size() - 2}) {
-    const auto report = Parsed(OutputAfter(whole + OkLine("b", "2").substr(0, length), {Job("a", "return 0"), Job("b", "return 20")}));
+    const auto report = Parsed(OutputAfter(whole + OkLine("b", "2").substr(0, length),
+                                           {Job("a", "return 0"), Job("b", "return 20")}));
     EXPECT_EQ(report.lines.size(), 2u) << length;
     EXPECT_TRUE(IsOk(report.At("a"), 1));
     EXPECT_TRUE(IsOk(report.At("b"), 20));
@@ -56,8 +62,9 @@ TEST_F(Resume, CutsOffATruncatedLastLineAndRunsItsJobAgain) {
 }
 
 TEST_F(Resume, RunsInfrastructureFaultsAgainAndProgramsFaultsNot) {
-  const auto after = OutputAfter(ErrorLine("lost", "LOST", "infrastructure") + ErrorLine("threw", "RUNTIME", "program"),
-                                 {Job("lost", "return 'found'"), Job("threw", "return 'must not run'")}, 1);
+  const auto after =
+      OutputAfter(ErrorLine("lost", "LOST", "infrastructure") + ErrorLine("threw", "RUNTIME", "program"),
+                  {Job("lost", "return 'found'"), Job("threw", "return 'must not run'")}, 1);
   const auto lines = SplitLines(after);
   // Whether the old line is kept or replaced, the job's last word is the new one.
   JobResult last;

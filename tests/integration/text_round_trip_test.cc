@@ -7,9 +7,19 @@ namespace {
 using TextRoundTrip = PoolTest;
 
 TEST_F(TextRoundTrip, EveryKindOfCharacterComesBackAsItWent) {
-  const std::vector<std::string> texts = {
-      "", "plain", "\u00e9\u00df", "\u4e2d\u6587", "\U0001f600\U00010ffff", "line\nbreak\r\ttab", "quote\" back\\slash",
-      std::string("nul\0byte", 8), "\u2028\u2029", "\ufeffbom", "\x7f\x01\x1f", "\u202eoverride", "e\u0301"};
+  const std::vector<std::string> texts = {"",
+                                          "plain",
+                                          "\u00e9\u00df",
+                                          "\u4e2d\u6587",
+                                          "\U0001f600\U00010ffff",
+                                          "line\nbreak\r\ttab",
+                                          "quote\" back\\slash",
+                                          std::string("nul\0byte", 8),
+                                          "\u2028\u2029",
+                                          "\ufeffbom",
+                                          "\x7f\x01\x1f",
+                                          "\u202eoverride",
+                                          "e\u0301"};
   const auto result = RunOne(Job("t", "return [input,input.map(s=>s.length)]").Set("input", texts));
   ASSERT_TRUE(IsOk(result));
   EXPECT_EQ(result.value().at(0), Json(texts));
@@ -24,7 +34,8 @@ TEST_F(TextRoundTrip, TextInTheCodeIsTheSameText) {
 TEST_F(TextRoundTrip, LoneSurrogatesComeBackAsEscapesAndStayApart) {
   const auto result = RunOne(Job("s", "return ['\\ud800','\\udfff','a\\udc00b',{'\\ud800':1,'\\ud801':2}]"));
   ASSERT_TRUE(IsOk(result));
-  EXPECT_NE(result.line().find(R"("value":["\ud800","\udfff","a\udc00b",{"\ud800":1,"\ud801":2}])"), std::string::npos)
+  EXPECT_NE(result.line().find(R"("value":["\ud800","\udfff","a\udc00b",{"\ud800":1,"\ud801":2}])"),
+            std::string::npos)
       << Shown(result);
 }
 
@@ -32,7 +43,9 @@ TEST_F(TextRoundTrip, ALoneSurrogateInTheInputReachesTheProgram) {
   RunOptions options;
   options.broker = pool().client_url();
   const auto report =
-      RunLines(R"({"id":"s","code":"return [input,input.length,input.charCodeAt(0)]","input":"\ud800"})" "\n", options);
+      RunLines(R"({"id":"s","code":"return [input,input.length,input.charCodeAt(0)]","input":"\ud800"})"
+               "\n",
+               options);
   const auto& result = report.At("s");
   ASSERT_TRUE(IsOk(result));
   EXPECT_NE(result.line().find(R"("value":["\ud800",1,55296])"), std::string::npos) << Shown(result);
@@ -41,7 +54,9 @@ TEST_F(TextRoundTrip, ALoneSurrogateInTheInputReachesTheProgram) {
 TEST_F(TextRoundTrip, CodeThatIsNoUnicodeTextIsRefusedAndNotRepaired) {
   RunOptions options;
   options.broker = pool().client_url();
-  const auto report = RunLines(R"({"id":"s","code":"return '\ud800'.length"})" "\n", options);
+  const auto report = RunLines(R"({"id":"s","code":"return '\ud800'.length"})"
+                               "\n",
+                               options);
   EXPECT_TRUE(IsError(report.At("s"), "VALIDATION"));
   EXPECT_EQ(report.exit_code, 1);
 }
@@ -64,7 +79,8 @@ TEST_F(TextRoundTrip, WhatHasNoJsonAtTheTopLevelIsNull) {
 }
 
 TEST_F(TextRoundTrip, AMissingInputIsUndefinedAndNullIsNull) {
-  const auto report = Run({Job("missing", "return typeof input"), Job("null", "return input").Set("input", nullptr)});
+  const auto report =
+      Run({Job("missing", "return typeof input"), Job("null", "return input").Set("input", nullptr)});
   EXPECT_TRUE(IsOk(report.At("missing"), "undefined"));
   EXPECT_TRUE(IsOk(report.At("null"), nullptr));
 }

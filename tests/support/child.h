@@ -3,9 +3,9 @@
 //   Child child({"/usr/bin/env", "true"}, {.stdout_path = dir / "out"});
 //   EXPECT_EQ(child.Wait(std::chrono::seconds(5)), 0);
 //
-// Threads: a Child belongs to one thread, and to the one that started it: the kernel kills the child when that thread
-// ends. Ownership: the destructor kills the whole group and reaps the child.
-// Errors: a program that cannot be executed exits with 127.
+// Threads: a Child belongs to one thread, and to the one that started it: the kernel kills the child when
+// that thread ends. Ownership: the destructor kills the whole group and reaps the child. Errors: a program
+// that cannot be executed exits with 127.
 #pragma once
 
 #include <sys/types.h>

@@ -12,7 +12,8 @@ namespace skerry::testing {
 std::uint16_t FreePort();
 /// The body of GET http://127.0.0.1:PORT/PATH.
 std::string HttpGet(std::uint16_t port, const std::string& path);
-/// The sum of a Prometheus metric's samples whose labels contain `label` (as `name="value"`; empty: all). -1: none.
+/// The sum of a Prometheus metric's samples whose labels contain `label` (as `name="value"`; empty: all). -1:
+/// none.
 double MetricSum(const std::string& page, const std::string& name, const std::string& label = {});
 
 }  // namespace skerry::testing

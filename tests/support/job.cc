@@ -38,7 +38,8 @@ std::string JobResult::message() const {
 
 double JobResult::Usage(const std::string& name) const {
   const Json usage = Field("usage");
-  if (usage.is_object() && usage.contains(name) && usage.at(name).is_number()) return usage.at(name).get<double>();
+  if (usage.is_object() && usage.contains(name) && usage.at(name).is_number())
+    return usage.at(name).get<double>();
   ADD_FAILURE() << "usage has no number '" << name << "': " << Shown(*this);
   return -1;
 }
@@ -82,8 +83,8 @@ std::string Shown(const JobResult& result) {
   if (result.Field("outcome") == "error" && result.code() == code && result.Error("limit") == want) {
     return ::testing::AssertionSuccess();
   }
-  return ::testing::AssertionFailure() << "expected " << code << " with limit " << want.dump() << ", got "
-                                       << Shown(result);
+  return ::testing::AssertionFailure()
+         << "expected " << code << " with limit " << want.dump() << ", got " << Shown(result);
 }
 
 }  // namespace skerry::testing

@@ -65,6 +65,7 @@ std::string Shown(const JobResult& result);
 ::testing::AssertionResult IsOk(const JobResult& result, const Json& value);
 ::testing::AssertionResult IsOk(const JobResult& result);
 /// `limit` empty: the error's `limit` must be null.
-::testing::AssertionResult IsError(const JobResult& result, std::string_view code, std::string_view limit = {});
+::testing::AssertionResult IsError(const JobResult& result, std::string_view code,
+                                   std::string_view limit = {});
 
 }  // namespace skerry::testing

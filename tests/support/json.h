@@ -1,14 +1,13 @@
 // JSON as the tests read it: object keys in the order of the text, lone surrogates kept apart.
 //
-// A program may return '\ud800'; its result line then holds the escape `\ud800`, which is JSON but no Unicode text, and
-// nlohmann refuses it. ParseJson turns such an escape into the six characters that spell it, so that two different
-// lone surrogates stay different and equal texts stay equal.
+// A program may return '\ud800'; its result line then holds the escape `\ud800`, which is JSON but no Unicode
+// text, and nlohmann refuses it. ParseJson turns such an escape into the six characters that spell it, so
+// that two different lone surrogates stay different and equal texts stay equal.
 //
 // Threads: pure functions. Errors: text that is not JSON parses to nothing.
 #pragma once
 
 #include <nlohmann/json.hpp>
-
 #include <optional>
 #include <string>
 #include <string_view>

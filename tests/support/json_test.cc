@@ -6,7 +6,8 @@ namespace skerry::testing {
 namespace {
 
 TEST(SpellOutLoneSurrogates, LeavesPairsEscapesAndPlainTextAlone) {
-  for (const char* text : {R"("a")", R"("\ud83d\ude00")", R"("\\ud800")", R"("\n\"\\")", R"({"k":[1,"é"]})"}) {
+  for (const char* text :
+       {R"("a")", R"("\ud83d\ude00")", R"("\\ud800")", R"("\n\"\\")", R"({"k":[1,"é"]})"}) {
     EXPECT_EQ(SpellOutLoneSurrogates(text), text);
   }
 }
@@ -30,7 +31,8 @@ TEST(ParseJson, RefusesWhatIsNotJson) {
 }
 
 TEST(SameValue, IgnoresTheOrderOfKeysAndNothingElse) {
-  EXPECT_TRUE(SameValue(*ParseJson(R"({"a":1,"b":[{"c":2,"d":3}]})"), *ParseJson(R"({"b":[{"d":3,"c":2}],"a":1})")));
+  EXPECT_TRUE(
+      SameValue(*ParseJson(R"({"a":1,"b":[{"c":2,"d":3}]})"), *ParseJson(R"({"b":[{"d":3,"c":2}],"a":1})")));
   EXPECT_FALSE(SameValue(*ParseJson("[1,2]"), *ParseJson("[2,1]")));
   EXPECT_FALSE(SameValue(*ParseJson(R"({"a":1})"), *ParseJson(R"({"a":1,"b":null})")));
   EXPECT_FALSE(SameValue(*ParseJson("\"1\""), *ParseJson("1")));

@@ -13,7 +13,8 @@ using std::chrono::steady_clock;
 void AwaitSocket(const std::filesystem::path& path, Child& owner) {
   for (const auto end = steady_clock::now() + std::chrono::seconds(10); !std::filesystem::exists(path);) {
     if (!owner.IsRunning()) throw std::runtime_error("the broker ended before it listened");
-    if (steady_clock::now() >= end) throw std::runtime_error("the broker does not listen on " + path.string());
+    if (steady_clock::now() >= end)
+      throw std::runtime_error("the broker does not listen on " + path.string());
     std::this_thread::sleep_for(milliseconds(2));
   }
 }
@@ -22,7 +23,15 @@ void AwaitSocket(const std::filesystem::path& path, Child& owner) {
 
 Pool::Pool(PoolOptions options) : options_(std::move(options)) {
   if (!StackIsBuilt()) throw std::runtime_error("the stack is not built in " + Binary("").string());
-  std::vector<std::string> argv = {Binary("skerry-broker"), "--clients", client_url(), "--workers", worker_url()};
+  StartBroker();
+  for (int i = 0; i < options_.workers; ++i) AddWorker();
+}
+
+Pool::~Pool() = default;
+
+void Pool::StartBroker() {
+  std::vector<std::string> argv = {Binary("skerry-broker"), "--clients", client_url(), "--workers",
+                                   worker_url()};
   argv.insert(argv.end(), options_.broker_args.begin(), options_.broker_args.end());
   broker_ = std::make_unique<Child>(
       argv, ChildStreams{.stdout_path = dir_ / "broker.log", .stderr_path = dir_ / "broker.log"});
@@ -32,10 +41,13 @@ Pool::Pool(PoolOptions options) : options_(std::move(options)) {
   } catch (const std::exception& error) {
     throw std::runtime_error(std::string(error.what()) + "; its log: " + Logs());
   }
-  for (int i = 0; i < options_.workers; ++i) AddWorker();
 }
 
-Pool::~Pool() = default;
+void Pool::RestartBroker() {
+  broker_.reset();
+  for (const char* name : {"clients", "workers"}) std::filesystem::remove(dir_ / name);
+  StartBroker();
+}
 
 std::string Pool::client_url() const {
   return "ipc://" + (dir_ / "clients").string();

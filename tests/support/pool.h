@@ -4,9 +4,9 @@
 //   RunReport report = pool.Run({Job("a", "return 1")});
 //
 // Threads: start and stop it in one thread; Run may be called from several.
-// Ownership: the destructor kills every process of the pool; what they leave behind is the kernel's to end, and tests
-// of that look at /proc before the destructor.
-// Errors: a process that does not come up fails the test and throws.
+// Ownership: the destructor kills every process of the pool; what they leave behind is the kernel's to end,
+// and tests of that look at /proc before the destructor. Errors: a process that does not come up fails the
+// test and throws.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ namespace skerry::testing {
 
 struct PoolOptions {
   int isolates = 4;
-  int spares = -1;    ///< below 0: the worker's own default
+  int spares = -1;  ///< below 0: the worker's own default
   int workers = 1;
   int memory_mb = 0;  ///< workerMemoryMb; 0: the worker's own default
   std::vector<std::string> broker_args = {};
@@ -41,11 +41,14 @@ class Pool {
   Child& broker() { return *broker_; }
   Child& worker(std::size_t index = 0) { return *workers_.at(index); }
   void AddWorker();
+  /// Kills the broker and starts another at the same endpoints.
+  void RestartBroker();
   /// Both programs' logs, for a failing test's message.
   std::string Logs() const;
 
  private:
   std::string worker_url() const;
+  void StartBroker();
 
   PoolOptions options_;
   TempDir dir_;
@@ -63,7 +66,9 @@ class PoolTest : public ::testing::Test {
   static RunReport Run(const std::vector<Job>& jobs, RunOptions options = {}) {
     return pool().Run(jobs, std::move(options));
   }
-  static JobResult RunOne(const Job& job, RunOptions options = {}) { return pool().RunOne(job, std::move(options)); }
+  static JobResult RunOne(const Job& job, RunOptions options = {}) {
+    return pool().RunOne(job, std::move(options));
+  }
   void TearDown() override;
 
  private:

@@ -99,7 +99,8 @@ CommandResult RunSkerry(const std::vector<std::string>& args, const std::string&
   }
   result.out = ReadFile(dir / "stdout");
   result.err = ReadFile(dir / "stderr");
-  EXPECT_TRUE(result.exit_code) << "skerry did not end within " << patience.count() << " ms; stderr: " << result.err;
+  EXPECT_TRUE(result.exit_code) << "skerry did not end within " << patience.count()
+                                << " ms; stderr: " << result.err;
   return result;
 }
 

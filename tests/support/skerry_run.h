@@ -3,8 +3,8 @@
 //   RunReport report = RunJobs({Job("a", "return 1")});            // private broker and worker
 //   EXPECT_TRUE(IsOk(report.At("a"), 1));
 //
-// RunJobs fails the test by itself when a job has no result line or two, when a line is not JSON, when the exit code
-// does not match the outcomes, or when the run outlasts its patience. RunLines only reports.
+// RunJobs fails the test by itself when a job has no result line or two, when a line is not JSON, when the
+// exit code does not match the outcomes, or when the run outlasts its patience. RunLines only reports.
 //
 // Threads: any; each call has its own files and its own child.
 #pragma once
@@ -20,15 +20,15 @@
 namespace skerry::testing {
 
 struct RunOptions {
-  std::string broker = {};        ///< empty: skerry starts its own broker and worker
+  std::string broker = {};             ///< empty: skerry starts its own broker and worker
   std::vector<std::string> args = {};  ///< more options of `skerry run`
   std::optional<Json> fixtures = {};   ///< what --data answers
   std::chrono::milliseconds patience{60'000};
 };
 
 struct RunReport {
-  std::optional<int> exit_code;        ///< none: it had to be killed
-  std::vector<std::string> lines;      ///< the output's lines, as they came
+  std::optional<int> exit_code;              ///< none: it had to be killed
+  std::vector<std::string> lines;            ///< the output's lines, as they came
   std::map<std::string, JobResult> results;  ///< by id; of a repeated id the first
   std::map<std::string, int> counts;         ///< result lines per id
   std::string stderr_text;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/wire/codec.h"
+#include "worker/engine/engine.h"
 
 namespace skerry::agent {
 namespace {
@@ -16,9 +17,8 @@ namespace {
 constexpr std::size_t kReadBudget = std::size_t{64} * 1024;
 // At the deadline, what had been written before it still counts: more than a socket buffer holds by default.
 constexpr std::size_t kLastReadBudget = std::size_t{1024} * 1024;
-// Over the job's own budget: allocations that V8 and libc make for themselves. Start value of DESIGN
-// section 6.7.
-constexpr Bytes kDataMargin = Bytes::MiB(16);
+// Over the job's own budget: what the engine says that V8 and libc need for themselves.
+constexpr Bytes kDataMargin = Bytes::MiB(engine::kDataMarginMb);
 // An idle isolate takes its job at once; one that does not is no isolate.
 constexpr Millis kHandOverTime{10'000};
 // From its final to its exit, which is an _exit and the kernel's freeing of its memory.

@@ -134,17 +134,6 @@ TEST(Environment, WebAssemblyIsThereOnlyForThoseWhoAsk) {
   EXPECT_EQ(run.Go().Verdict(), "RUNTIME");
 }
 
-TEST(Environment, WebAssemblyMemoriesCountAgainstTheBudget) {
-  ForkedRun run(
-      "const m = []; for (;;) { const x = new WebAssembly.Memory({initial: 100}); new "
-      "Uint8Array(x.buffer).fill(1); m.push(x) }");
-  run.program.wasm = true;
-  run.With(LimitId::kMemoryMb, 64);
-  const Ending ending = run.Go();
-  EXPECT_EQ(ending.Verdict(), "OOM") << ending.Describe();
-  EXPECT_LE(ending.peak_private_bytes >> 20, 104u);
-}
-
 TEST(Environment, NothingOfOneJobIsThereForTheNext) {
   const std::string code =
       "const seen = ['mark' in globalThis, Math.mark, [].mark, Symbol.for('k') in globalThis];"

@@ -14,9 +14,17 @@ namespace {
 constexpr std::size_t kHeadroomStep = 256u << 10;
 // How far the heap's limit may lag behind what buffers have taken.
 constexpr std::size_t kLimitStep = 1u << 20;
-// V8's limit is on pages, the budget on what they hold: with odd object sizes a fifth of a page stays empty.
-// Half of the margin that RLIMIT_DATA has is lent to that.
-constexpr std::size_t kFragmentationSlack = (kDataMarginMb << 20) / 2;
+// V8's limit is on pages, the budget on what they hold: with odd object sizes a fifth of a page stays empty,
+// and V8's tables outside the heap come on top. A job that is within its budget is lent most of the margin
+// that RLIMIT_DATA has; the rest is for the young generation and for pages that have been freed but not given
+// back yet.
+constexpr std::size_t kReservedOfMargin = 6u << 20;
+constexpr std::size_t kFragmentationSlack = (kDataMarginMb << 20) - kReservedOfMargin;
+
+// V8 pools the pages that a collection frees until the one after it. Where that is this much, and the budget
+// is half used up, another collection of what little is left costs less than an allocation that fails for
+// want of them.
+constexpr std::size_t kPoolWorthReleasing = 16u << 20;
 
 }  // namespace
 
@@ -87,13 +95,14 @@ bool MemoryBudget::Fits(std::size_t length) {
 
 void MemoryBudget::FollowWithHeapLimit() {
   limit_external_ = external_;
+  limit_tables_ = TableBytes();
   // The only way to lower the limit of a live isolate; V8 keeps it at 1.25 times what lives or more.
   isolate_->RemoveNearHeapLimitCallback(NearHeapLimit, HeapLimit());
   isolate_->AddNearHeapLimitCallback(NearHeapLimit, this);
 }
 
 std::size_t MemoryBudget::HeapLimit() const {
-  return ceiling_ - std::min(ceiling_, external_);
+  return ceiling_ - std::min(ceiling_, limit_external_ + limit_tables_);
 }
 
 std::size_t MemoryBudget::HeapBytes() {
@@ -102,31 +111,60 @@ std::size_t MemoryBudget::HeapBytes() {
   return statistics.used_heap_size();
 }
 
+std::size_t MemoryBudget::TableBytes() {
+  v8::HeapStatistics statistics;
+  isolate_->GetHeapStatistics(&statistics);
+  return statistics.malloced_memory();
+}
+
 std::size_t MemoryBudget::NearHeapLimit(void* self, std::size_t current_limit,
                                         std::size_t /*initial_limit*/) {
   auto* const budget = static_cast<MemoryBudget*>(self);
-  if (!budget->armed_) MemoryGuard::OutOfMemory();
-  // Buffers that have been freed give the heap its share back; V8 can be told so only here.
-  std::size_t limit = budget->HeapLimit();
-  const bool fragmented = budget->HeapBytes() < limit;
-  if (fragmented) limit += kFragmentationSlack;
-  if (limit < current_limit + kLimitStep) MemoryGuard::OutOfMemory();
+  // V8 has just collected garbage, so this is what the job holds.
+  if (!budget->armed_ || budget->HeapBytes() + budget->external_ > budget->ceiling_)
+    MemoryGuard::OutOfMemory();
+  // Buffers and tables that have been freed give the heap its share back; V8 can be told so only here.
   budget->limit_external_ = budget->external_;
+  budget->limit_tables_ = budget->TableBytes();
+  const std::size_t limit = budget->HeapLimit() + kFragmentationSlack;
+  if (limit < current_limit + kLimitStep) MemoryGuard::OutOfMemory();
   return limit;
 }
 
-void MemoryBudget::BeforeCollection(v8::Isolate* /*isolate*/, v8::GCType /*type*/,
-                                    v8::GCCallbackFlags /*flags*/, void* self) {
+void MemoryBudget::BeforeCollection(v8::Isolate* isolate, v8::GCType /*type*/, v8::GCCallbackFlags /*flags*/,
+                                    void* self) {
   auto* const budget = static_cast<MemoryBudget*>(self);
-  if (budget->armed_) budget->HeapPeakBytes();
+  if (!budget->armed_) return;
+  v8::HeapStatistics statistics;
+  isolate->GetHeapStatistics(&statistics);
+  budget->heap_peak_ = std::max(budget->heap_peak_, statistics.used_heap_size());
+  budget->committed_ = statistics.total_heap_size();
 }
 
-void MemoryBudget::AfterCollection(v8::Isolate* /*isolate*/, v8::GCType /*type*/, v8::GCCallbackFlags flags,
+void MemoryBudget::AfterCollection(v8::Isolate* isolate, v8::GCType type, v8::GCCallbackFlags flags,
                                    void* self) {
   auto* const budget = static_cast<MemoryBudget*>(self);
+  if (!budget->armed_) return;
   if (budget->refused_ && (flags & v8::kGCCallbackFlagCollectAllAvailableGarbage) != 0) {
     budget->collected_all_ = true;
   }
+  // A table grows between two collections; the next one must come early enough for both.
+  if (budget->TableBytes() > budget->limit_tables_ + kLimitStep) budget->FollowWithHeapLimit();
+  if (type == v8::kGCTypeMarkSweepCompact && budget->PoolIsInTheWay()) {
+    isolate->RequestInterrupt(ReleasePool, self);
+  }
+}
+
+bool MemoryBudget::PoolIsInTheWay() {
+  v8::HeapStatistics statistics;
+  isolate_->GetHeapStatistics(&statistics);
+  const std::size_t freed = committed_ - std::min(committed_, statistics.total_heap_size());
+  return freed >= kPoolWorthReleasing && committed_ + external_ + TableBytes() > ceiling_ / 2;
+}
+
+void MemoryBudget::ReleasePool(v8::Isolate* isolate, void* /*self*/) {
+  isolate->MemoryPressureNotification(v8::MemoryPressureLevel::kCritical);
+  isolate->MemoryPressureNotification(v8::MemoryPressureLevel::kNone);
 }
 
 }  // namespace skerry::engine

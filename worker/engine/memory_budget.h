@@ -1,8 +1,9 @@
 // One budget per job over V8's heap and the ArrayBuffers outside it (DESIGN sections 4 and 6.7).
 //
-// The heap's limit and the buffers' bytes share it: whatever buffers take is taken from the heap's limit, and
-// a buffer that does not fit gets its chance after V8 has collected garbage. What neither sees (zones, ICU,
-// code) is bounded from outside by RLIMIT_DATA, whose failures the allocation hooks turn into the same end.
+// The heap's limit, the buffers' bytes and V8's own tables share it: whatever they take is taken from the
+// heap's limit, and a buffer that does not fit gets its chance after V8 has collected garbage. What neither
+// sees (zones, ICU, code) is bounded from outside by RLIMIT_DATA, whose failures the allocation hooks turn
+// into the same end.
 //
 //   before the fork: Attach(isolate)      in the fork: Arm(memoryMb)
 //
@@ -41,8 +42,13 @@ class MemoryBudget : public v8::ArrayBuffer::Allocator {
   bool Fits(std::size_t length);
   void FollowWithHeapLimit();
   std::size_t HeapBytes();
+  /// What V8 keeps outside its heap, above all the table of internalised strings.
+  std::size_t TableBytes();
   std::size_t HeapLimit() const;
 
+  bool PoolIsInTheWay();
+
+  static void ReleasePool(v8::Isolate* isolate, void* self);
   static std::size_t NearHeapLimit(void* self, std::size_t current_limit, std::size_t initial_limit);
   static void BeforeCollection(v8::Isolate* isolate, v8::GCType type, v8::GCCallbackFlags flags, void* self);
   static void AfterCollection(v8::Isolate* isolate, v8::GCType type, v8::GCCallbackFlags flags, void* self);
@@ -54,6 +60,8 @@ class MemoryBudget : public v8::ArrayBuffer::Allocator {
   std::size_t external_ = 0;        ///< bytes of buffers that live
   std::size_t headroom_ = 0;        ///< bytes of buffers that may be added without a look at the heap
   std::size_t limit_external_ = 0;  ///< external_ when the heap's limit was last set
+  std::size_t limit_tables_ = 0;    ///< ... and what TableBytes was
+  std::size_t committed_ = 0;       ///< pages of the heap before the last collection
   std::size_t heap_peak_ = 0;
   bool refused_ = false;        ///< a buffer did not fit, and V8 is collecting garbage for it
   bool collected_all_ = false;  ///< ... and has collected all it could since

@@ -221,10 +221,10 @@ ForkedRun& ForkedRun::With(LimitId limit, std::uint64_t value) {
 }
 
 Engine& ForkedRun::SharedEngine() {
-  static const std::unique_ptr<Engine> engine = [] {
+  static Engine* const engine = [] {  // never destroyed, as in the cell
     auto started = Engine::Start(EngineOptions{});
     if (!started) throw std::runtime_error(started.error().message);
-    return std::move(*started);
+    return started->release();
   }();
   return *engine;
 }

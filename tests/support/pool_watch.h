@@ -1,0 +1,45 @@
+// A pool's processes while jobs run on it.
+//
+//   Pool pool({.isolates = 1, .spares = 0});
+//   const auto idle = IdleChildren(pool);
+//   Background run(pool, {Job("a", "for(;;);")});
+//   for (pid_t pid : AwaitIsolates(pool.worker().pid(), idle, 1)) kill(pid, SIGSEGV);
+//   EXPECT_TRUE(IsError(run.Join().At("a"), "CRASH"));
+//
+// Threads: a Background has one; the test's own thread does the rest. Errors: processes that do not come fail
+// the test.
+#pragma once
+
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "tests/support/pool.h"
+
+namespace skerry::testing {
+
+/// Runs jobs in a thread of its own while the test looks at the stack, or breaks something.
+class Background {
+ public:
+  Background(const Pool& pool, std::vector<Job> jobs, RunOptions options = {});
+  ~Background() { Join(); }
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+
+  /// Waits for the end of the run.
+  const RunReport& Join();
+
+ private:
+  RunReport report_;
+  std::thread thread_;
+};
+
+/// The worker's children when it has run a job and is idle: its cell and the cell's init stub, if there are
+/// no spares.
+std::set<pid_t> IdleChildren(Pool& pool);
+
+/// The worker's children beyond those in `idle`, once there are `count` and have had the time to get their
+/// jobs.
+std::set<pid_t> AwaitIsolates(pid_t worker, const std::set<pid_t>& idle, std::size_t count);
+
+}  // namespace skerry::testing
