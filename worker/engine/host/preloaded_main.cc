@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "worker/engine/host/header_version.h"
 #include "worker/engine/host/protocol.h"
@@ -16,8 +17,21 @@ int SkerryMain(int argc, char** argv);
 namespace skerry::engine {
 namespace {
 
-int PreloadedMain(int argc, char** argv, char** /*environment*/) {
-  ::unsetenv("LD_PRELOAD");  // for this process only, not for what it starts
+/// Takes LD_PRELOAD out of the environment, for what this process starts, and out of the memory that the kernel laid it
+/// in: forks run hostile code, and a path of the host is none of its business.
+void ForgetPreload(char** environment) {
+  constexpr std::string_view kName = "LD_PRELOAD=";
+  for (char** variable = environment; *variable != nullptr; ++variable) {
+    char* const text = *variable;
+    if (std::string_view(text).substr(0, kName.size()) != kName) continue;
+    ::unsetenv("LD_PRELOAD");
+    std::memset(text, 0, std::strlen(text));
+    return;
+  }
+}
+
+int PreloadedMain(int argc, char** argv, char** environment) {
+  ForgetPreload(environment);
   ::unsetenv("LD_BIND_NOW");
   if (argc < 2 || std::strcmp(argv[1], kPreloadedOption) != 0) {
     std::fprintf(stderr, "this V8 host was not started by its launcher\n");
