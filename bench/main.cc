@@ -1,5 +1,6 @@
-// skerry-bench: throughput and latency through the whole stack, as a ratio to a bare loop of fresh V8 isolates in the
-// same run. The two are interleaved, so that a noisy machine disturbs both alike; compare within one run only.
+// skerry-bench: throughput and latency through the whole stack, as a ratio to a bare loop of fresh V8
+// isolates in the same run. The two are interleaved, so that a noisy machine disturbs both alike; compare
+// within one run only.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -105,7 +106,8 @@ Status Run(const Options& options) {
 
 int main(int argc, char** argv) {
   skerry::bench::Options options;
-  CLI::App app(std::string("Measures the stack beside a bare V8 loop.\n\n") + skerry::bench::kExamples, "skerry-bench");
+  CLI::App app(std::string("Measures the stack beside a bare V8 loop.\n\n") + skerry::bench::kExamples,
+               "skerry-bench");
   app.add_option("workloads", options.workloads, "trivial, tool (default: both)")
       ->check(CLI::IsMember({"trivial", "tool"}));
   app.add_flag("--json", options.json, "one JSON object a line");

@@ -7,8 +7,8 @@
 namespace skerry::bench {
 
 std::string TableHead() {
-  return fmt::format("{:<10} {:>12} {:>9} {:>9} {:>10} {:>10} {:>12} {:>7}", "workload", "stack jobs/s", "p50 ms",
-                     "p99 ms", "idle p50", "idle p99", "bare jobs/s", "ratio");
+  return fmt::format("{:<10} {:>12} {:>9} {:>9} {:>10} {:>10} {:>12} {:>7}", "workload", "stack jobs/s",
+                     "p50 ms", "p99 ms", "idle p50", "idle p99", "bare jobs/s", "ratio");
 }
 
 std::string TableRow(const Comparison& c) {

@@ -9,11 +9,13 @@ namespace skerry::bench {
 
 struct Comparison {
   std::string workload;
-  Sample loaded;                  ///< through the stack, all slots busy
-  Sample idle;                    ///< through the stack, one job at a time
+  Sample loaded;  ///< through the stack, all slots busy
+  Sample idle;    ///< through the stack, one job at a time
   double bare_jobs_per_second = 0;
 
-  double Ratio() const { return bare_jobs_per_second > 0 ? loaded.JobsPerSecond() / bare_jobs_per_second : 0; }
+  double Ratio() const {
+    return bare_jobs_per_second > 0 ? loaded.JobsPerSecond() / bare_jobs_per_second : 0;
+  }
 };
 
 std::string TableHead();

@@ -1,6 +1,7 @@
 // Load through the whole stack: a client that keeps a number of jobs in flight for a while.
 //
-// Threads: the caller's. Errors: a job that does not end ok ends the measurement: a figure of failing jobs is none.
+// Threads: the caller's. Errors: a job that does not end ok ends the measurement: a figure of failing jobs is
+// none.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@
 
 namespace skerry::bench {
 
-/// Latency is from Submit to the final's arrival here. `in_flight` of 1 measures an idle pool, more its throughput.
+/// Latency is from Submit to the final's arrival here. `in_flight` of 1 measures an idle pool, more its
+/// throughput.
 Result<Sample> LoadStack(Client& client, const Workload& workload, Millis duration, std::uint64_t in_flight);
 
 }  // namespace skerry::bench

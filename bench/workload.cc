@@ -13,7 +13,8 @@ Result<Workload> LoadWorkload(const std::string& path) {
   if (!json.is_object() || !json.contains("code") || !json["code"].is_string() || !json.contains("input")) {
     return Fail(ErrorKind::kInvalid, path + " is not a workload: an object with code and input");
   }
-  return Workload{std::filesystem::path(path).stem().string(), json["code"].get<std::string>(), json["input"].dump()};
+  return Workload{std::filesystem::path(path).stem().string(), json["code"].get<std::string>(),
+                  json["input"].dump()};
 }
 
 }  // namespace skerry::bench

@@ -48,7 +48,8 @@ Status CheckEndpoint(std::string_view endpoint) {
     if (IsLoopback(address.substr(0, colon))) return {};
   }
   return refused(
-      "is refused: links are not encrypted yet, so only ipc://PATH and tcp://127.0.0.1:PORT, tcp://[::1]:PORT or "
+      "is refused: links are not encrypted yet, so only ipc://PATH and tcp://127.0.0.1:PORT, "
+      "tcp://[::1]:PORT or "
       "tcp://localhost:PORT are allowed");
 }
 

@@ -12,7 +12,8 @@
 
 namespace skerry {
 
-/// ipc://PATH (1 to 107 bytes), or tcp:// with localhost, 127.0.0.0/8 or [::1] and a port (`*`: any free one).
+/// ipc://PATH (1 to 107 bytes), or tcp:// with localhost, 127.0.0.0/8 or [::1] and a port (`*`: any free
+/// one).
 Status CheckEndpoint(std::string_view endpoint);
 
 }  // namespace skerry

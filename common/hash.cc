@@ -13,7 +13,8 @@ std::string Sha256(std::string_view bytes) {
 
 std::string Hex(std::string_view bytes) {
   std::string text(bytes.size() * 2 + 1, '\0');
-  sodium_bin2hex(text.data(), text.size(), reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+  sodium_bin2hex(text.data(), text.size(), reinterpret_cast<const unsigned char*>(bytes.data()),
+                 bytes.size());
   text.pop_back();
   return text;
 }

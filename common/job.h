@@ -38,11 +38,11 @@ struct JobSpec {
   TenantId tenant{"default"};
   UserId user;
   Mode mode = Mode::kFunction;
-  RequestedLimits limits;           ///< only those the job names
-  std::string code_hash;            ///< SHA-256 of the code, 32 raw bytes
-  std::uint64_t memory_mb = 0;      ///< resolved memoryMb: what admission counts; 0: not resolved yet
-  std::int32_t priority = 0;        ///< higher runs first inside a tenant; -100 to 100
-  std::uint64_t deadline_ms = 0;    ///< must have started this long after submission; 0: none
+  RequestedLimits limits;         ///< only those the job names
+  std::string code_hash;          ///< SHA-256 of the code, 32 raw bytes
+  std::uint64_t memory_mb = 0;    ///< resolved memoryMb: what admission counts; 0: not resolved yet
+  std::int32_t priority = 0;      ///< higher runs first inside a tenant; -100 to 100
+  std::uint64_t deadline_ms = 0;  ///< must have started this long after submission; 0: none
   Retry retry = Retry::kSafe;
   Admission admission = Admission::kQueue;
   bool wasm = false;

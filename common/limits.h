@@ -41,11 +41,11 @@ inline constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::
 
 struct LimitSpec {
   LimitId id;
-  std::string_view name;           ///< the field's name in jobs, errors and metrics
-  std::uint64_t default_value;     ///< kUnlimited: none
-  std::uint64_t minimum;           ///< smaller values are refused as absurd
-  std::uint64_t default_ceiling;   ///< the operator's ceiling where the configuration names none
-  std::uint64_t hard_maximum;      ///< no configuration may go past it
+  std::string_view name;          ///< the field's name in jobs, errors and metrics
+  std::uint64_t default_value;    ///< kUnlimited: none
+  std::uint64_t minimum;          ///< smaller values are refused as absurd
+  std::uint64_t default_ceiling;  ///< the operator's ceiling where the configuration names none
+  std::uint64_t hard_maximum;     ///< no configuration may go past it
 };
 
 // memoryMb's minimum: a fork of the warmed template needs some 5 MiB before the first line of a program runs.

@@ -12,7 +12,8 @@ Status InitLogging(const std::string& name, const std::string& level) {
     return Fail(ErrorKind::kInvalid,
                 "unknown log level '" + level + "'; use trace, debug, info, warn, error or off");
   }
-  auto logger = std::make_shared<spdlog::logger>(name, std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+  auto logger =
+      std::make_shared<spdlog::logger>(name, std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
   logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %n %v");
   logger->set_level(parsed);
   logger->flush_on(spdlog::level::warn);

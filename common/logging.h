@@ -1,7 +1,7 @@
 // Logs: spdlog, one line per fact, to stderr. User code and values never go in; ids do.
 //
-// Threads: any, after InitLogging. The cell does not link this (its process must stay free of surprises); it writes
-// single lines to stderr before its sandbox closes.
+// Threads: any, after InitLogging. The cell does not link this (its process must stay free of surprises); it
+// writes single lines to stderr before its sandbox closes.
 #pragma once
 
 #include <spdlog/spdlog.h>

@@ -42,7 +42,8 @@ std::optional<Fault> FaultByName(std::string_view name);
 Fault DefaultFault(Code code);
 /// OVERLOADED, RATE_LIMITED, LOST and EXPIRED may go better another time; a program's own end does not.
 Retryable IsRetryable(Code code);
-/// `SandboxTimeoutError`, `SandboxOOMError`, ...; for COMPILE and RUNTIME the program's own name is used instead.
+/// `SandboxTimeoutError`, `SandboxOOMError`, ...; for COMPILE and RUNTIME the program's own name is used
+/// instead.
 std::string_view SandboxErrorName(Code code);
 
 /// Where in the user's own source, both from 1; 0 means unknown.
@@ -70,11 +71,11 @@ JobError MakeError(Code code, std::string message, std::string limit = {});
 
 /// What a job used, killed jobs included. Times in milliseconds, sizes in bytes.
 struct Usage {
-  double queue_ms = 0;                   ///< accepted by the broker to dispatched
-  double wall_ms = 0;                    ///< last byte written to final read (or killed)
-  double cpu_ms = 0;                     ///< the kernel's figure for the isolate's process
-  std::uint64_t memory_peak_bytes = 0;   ///< peak resident size above the spare's at hand-over
-  std::uint64_t heap_peak_bytes = 0;     ///< V8's own, 0 where it did not live to tell
+  double queue_ms = 0;                  ///< accepted by the broker to dispatched
+  double wall_ms = 0;                   ///< last byte written to final read (or killed)
+  double cpu_ms = 0;                    ///< the kernel's figure for the isolate's process
+  std::uint64_t memory_peak_bytes = 0;  ///< peak resident size above the spare's at hand-over
+  std::uint64_t heap_peak_bytes = 0;    ///< V8's own, 0 where it did not live to tell
   std::uint64_t data_requests = 0;
   std::uint64_t data_bytes = 0;
   std::uint64_t status_events = 0;

@@ -3,7 +3,8 @@
 //   Result<Fd> opened = Open(path);
 //   if (!opened) return Fail(opened.error());
 //
-// Errors: `Error::message` is one line for a person: what failed, on what, and what to do where that is known.
+// Errors: `Error::message` is one line for a person: what failed, on what, and what to do where that is
+// known.
 #pragma once
 
 #include <cerrno>

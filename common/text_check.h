@@ -1,8 +1,8 @@
-// Whether bytes are the text that they must be. Values are forwarded unread, so whoever embeds them later (a line of JSON
-// Lines) relies on this.
+// Whether bytes are the text that they must be. Values are forwarded unread, so whoever embeds them later (a
+// line of JSON Lines) relies on this.
 //
-// Threads: pure functions. Memory: one bit per level of nesting. A target of its own (skerry::text): the cell does not
-// link simdjson.
+// Threads: pure functions. Memory: one bit per level of nesting. A target of its own (skerry::text): the cell
+// does not link simdjson.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,6 @@ bool IsOneLineJson(std::string_view text) {
   return IsJson(text, JsonLayout::kOneLine);
 }
 
-
 TEST(IsOneLineJson, AcceptsWhatStringifyWrites) {
   for (const char* text : {"null", "true", "false", "0", "-0", "10", "1.5", "-1e-7", "1E+21", "\"\"",
                            "\"a\\u0041\\n\\\\\\\"\\/\\b\\f\\r\\t\"", "[]", "{}", "[1,[2,[]],{}]",

@@ -12,8 +12,8 @@
 #include "clients/cli/exit_codes.h"
 #include "clients/cli/interrupt.h"
 #include "clients/cli/json_text.h"
-#include "common/text_check.h"
 #include "clients/cli/result_line.h"
+#include "common/text_check.h"
 
 namespace skerry::cli {
 namespace {

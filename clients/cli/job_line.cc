@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "clients/cli/json_text.h"
-#include "common/text_check.h"
 #include "common/limits.h"
+#include "common/text_check.h"
 
 namespace skerry::cli {
 namespace {

@@ -1,5 +1,5 @@
-// JSON as text: quoting strings, keeping it on one line (common/text_check.h checks it). Values pass through raw; nothing here
-// builds a tree.
+// JSON as text: quoting strings, keeping it on one line (common/text_check.h checks it). Values pass through
+// raw; nothing here builds a tree.
 //
 // Threads: pure functions.
 #pragma once

@@ -15,7 +15,8 @@ constexpr std::size_t kMaxMap = 64;
 constexpr std::size_t kMaxDepth = 4;
 
 const msgpack::unpack_limit& Bounds() {
-  static const msgpack::unpack_limit limit(kMaxArray, kMaxMap, kMaxHeaderBytes, kMaxHeaderBytes, 0, kMaxDepth);
+  static const msgpack::unpack_limit limit(kMaxArray, kMaxMap, kMaxHeaderBytes, kMaxHeaderBytes, 0,
+                                           kMaxDepth);
   return limit;
 }
 
@@ -60,7 +61,8 @@ Result<msgpack::object_handle> UnpackMap(std::string_view bytes) {
   }
   try {
     std::size_t used = 0;
-    msgpack::object_handle handle = msgpack::unpack(bytes.data(), bytes.size(), used, nullptr, nullptr, Bounds());
+    msgpack::object_handle handle =
+        msgpack::unpack(bytes.data(), bytes.size(), used, nullptr, nullptr, Bounds());
     if (used != bytes.size()) return Fail(ErrorKind::kInvalid, "bytes after the header map");
     if (handle.get().type != msgpack::type::MAP) return Fail(ErrorKind::kInvalid, "header is not a map");
     return handle;
@@ -101,7 +103,8 @@ Result<Header> Decode(std::string_view bytes) {
   if (!handle) return Fail(handle.error());
   const msgpack::object_map& map = handle->get().via.map;
   const msgpack::object* type = FindKey(map, "t");
-  if (type == nullptr || type->type != msgpack::type::STR) return Fail(ErrorKind::kInvalid, "header has no type 't'");
+  if (type == nullptr || type->type != msgpack::type::STR)
+    return Fail(ErrorKind::kInvalid, "header has no type 't'");
   return UnpackAs(std::string_view(type->via.str.ptr, type->via.str.size), map);
 }
 

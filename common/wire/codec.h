@@ -1,10 +1,11 @@
-// Headers to MessagePack and back. Unknown keys are ignored; missing ones keep their defaults unless required.
+// Headers to MessagePack and back. Unknown keys are ignored; missing ones keep their defaults unless
+// required.
 //
 //   std::string bytes = Encode(Accepted{id});
 //   Result<Header> header = Decode(bytes);
 //
-// Errors: Decode names the message and field at fault. Every size and depth is bounded before anything is allocated.
-// Threads: pure functions.
+// Errors: Decode names the message and field at fault. Every size and depth is bounded before anything is
+// allocated. Threads: pure functions.
 #pragma once
 
 #include <string>

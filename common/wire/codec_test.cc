@@ -66,15 +66,25 @@ TEST(WireCodec, AFinalCarriesAnOutcomeThereAndBack) {
 
 TEST(WireCodec, UnknownKeysAreIgnored) {
   // {"t": "accepted", "id": "x", "new": [1]}
-  const std::string bytes = "\x83\xa1t\xa8" "accepted\xa2id\xa1x\xa3new\x91\x01";
+  const std::string bytes =
+      "\x83\xa1t\xa8"
+      "accepted\xa2id\xa1x\xa3new\x91\x01";
   const auto header = Decode(bytes);
   ASSERT_TRUE(header) << header.error().message;
   EXPECT_EQ(std::get<Accepted>(*header).id.str(), "x");
 }
 
 TEST(WireCodec, FaultsNameTheMessageAndTheField) {
-  EXPECT_EQ(Decode("\x81\xa1t\xa8" "accepted").error().message, "accepted.id is missing");
-  EXPECT_EQ(Decode("\x82\xa1t\xa8" "accepted\xa2id\x01").error().message, "accepted.id must be a string");
+  EXPECT_EQ(Decode("\x81\xa1t\xa8"
+                   "accepted")
+                .error()
+                .message,
+            "accepted.id is missing");
+  EXPECT_EQ(Decode("\x82\xa1t\xa8"
+                   "accepted\xa2id\x01")
+                .error()
+                .message,
+            "accepted.id must be a string");
   EXPECT_EQ(Decode("\x81\xa1t\xa3nix").error().message, "unknown message type 'nix'");
   EXPECT_EQ(Decode("\x81\xa1x\xa3nix").error().message, "header has no type 't'");
   EXPECT_EQ(Decode("\x93\x01\x02\x03").error().message, "header is not a map");
@@ -87,8 +97,8 @@ TEST(WireCodec, AnIdOfTheLongestLengthPassesAndOneByteMoreIsRefused) {
 
 TEST(WireCodec, NestingSizeAndTrailingBytesAreBounded) {
   EXPECT_FALSE(Decode("\x81\xa1t" + std::string(100, '\x91') + '\x01'));
-  EXPECT_FALSE(Decode("\xdf\xff\xff\xff\xff"));            // a map of 2^32-1 entries
-  EXPECT_FALSE(Decode("\x81\xa1t\xdb\xff\xff\xff\xff"));   // a string of 2^32-1 bytes
+  EXPECT_FALSE(Decode("\xdf\xff\xff\xff\xff"));           // a map of 2^32-1 entries
+  EXPECT_FALSE(Decode("\x81\xa1t\xdb\xff\xff\xff\xff"));  // a string of 2^32-1 bytes
   EXPECT_FALSE(Decode(Encode(Ping{}) + "x"));
   EXPECT_FALSE(Decode(std::string(kMaxHeaderBytes + 1, '\x00')));
 }
@@ -98,7 +108,8 @@ TEST(WireCodec, MutatedHeadersNeverCrashAndWhatDecodesEncodesAgain) {
   const std::string original = Encode(FullDispatch());
   for (int i = 0; i < 20'000; ++i) {
     std::string bytes = original;
-    for (unsigned n = random() % 4 + 1; n > 0; --n) bytes[random() % bytes.size()] = static_cast<char>(random());
+    for (unsigned n = random() % 4 + 1; n > 0; --n)
+      bytes[random() % bytes.size()] = static_cast<char>(random());
     if (random() % 4 == 0) bytes.resize(random() % bytes.size());
     const auto header = Decode(bytes);
     if (!header) continue;
@@ -107,7 +118,8 @@ TEST(WireCodec, MutatedHeadersNeverCrashAndWhatDecodesEncodesAgain) {
 }
 
 TEST(WireStream, MessagesComeOutWholeHoweverTheBytesArrive) {
-  const std::string bytes = StreamBytes(FullDispatch(), {"code", "in"}) + StreamBytes(Ping{}) + StreamBytes(Call{}, {"m"});
+  const std::string bytes =
+      StreamBytes(FullDispatch(), {"code", "in"}) + StreamBytes(Ping{}) + StreamBytes(Call{}, {"m"});
   for (std::size_t step : {1u, 3u, 1000u}) {
     FrameReader reader(16);
     std::vector<Frame> frames;

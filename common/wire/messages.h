@@ -1,11 +1,12 @@
 // Every header of the wire, one struct per message; schemas/wire.md is the prose.
 //
-// A message is one header map (MessagePack, at most kMaxHeaderBytes) and up to two opaque payload frames that are
-// forwarded without being read. Which payloads a message has stands beside its struct. The same headers travel between
-// client and broker, broker and worker (ZeroMQ frames), and worker and isolate (stream.h).
+// A message is one header map (MessagePack, at most kMaxHeaderBytes) and up to two opaque payload frames that
+// are forwarded without being read. Which payloads a message has stands beside its struct. The same headers
+// travel between client and broker, broker and worker (ZeroMQ frames), and worker and isolate (stream.h).
 //
-// `id` names a job towards a client, `lease` the dispatch of a job towards a worker; a message carries the one that its
-// receiver knows. Each struct lists its fields once, in Visit; encoder, decoder and schema all read that list.
+// `id` names a job towards a client, `lease` the dispatch of a job towards a worker; a message carries the
+// one that its receiver knows. Each struct lists its fields once, in Visit; encoder, decoder and schema all
+// read that list.
 //
 // Threads: plain data.
 #pragma once
@@ -41,15 +42,15 @@ std::optional<AnswerKind> AnswerKindByName(std::string_view name);
 /// First message of a client or worker on a link.
 struct Hello {
   static constexpr std::string_view kType = "hello";
-  std::uint32_t version = kVersion;         ///< newest version spoken
+  std::uint32_t version = kVersion;  ///< newest version spoken
   std::uint32_t oldest_version = kOldestVersion;
   Role role = Role::kClient;
-  SessionId session;                        ///< stable across reconnects
-  TenantId tenant;                          ///< clients: the tenant of jobs that name none
-  std::string software;                     ///< "skerry/0.1.0 (V8 14.6...)": for logs
-  std::vector<std::string> capabilities;    ///< unknown ones are ignored
-  std::uint64_t slots = 0;                  ///< workers: maxConcurrentIsolates
-  std::uint64_t memory_mb = 0;              ///< workers: workerMemoryMb left for jobs
+  SessionId session;                      ///< stable across reconnects
+  TenantId tenant;                        ///< clients: the tenant of jobs that name none
+  std::string software;                   ///< "skerry/0.1.0 (V8 14.6...)": for logs
+  std::vector<std::string> capabilities;  ///< unknown ones are ignored
+  std::uint64_t slots = 0;                ///< workers: maxConcurrentIsolates
+  std::uint64_t memory_mb = 0;            ///< workers: workerMemoryMb left for jobs
 
   template <class V>
   void Visit(V& v) {
@@ -68,11 +69,11 @@ struct Hello {
 /// The broker's answer to HELLO.
 struct Welcome {
   static constexpr std::string_view kType = "welcome";
-  std::uint32_t version = kVersion;      ///< the version to speak
+  std::uint32_t version = kVersion;  ///< the version to speak
   std::uint64_t session_ttl_ms = 0;  ///< how long jobs and finals outlive the connection
   std::uint64_t heartbeat_ms = 0;    ///< send at least a PING this often
-  std::uint64_t credit = 0;              ///< clients: jobs that may be unfinished at once
-  bool resumed = false;                  ///< clients: the session was known, its jobs and finals are kept
+  std::uint64_t credit = 0;          ///< clients: jobs that may be unfinished at once
+  bool resumed = false;              ///< clients: the session was known, its jobs and finals are kept
 
   template <class V>
   void Visit(V& v) {
@@ -134,7 +135,8 @@ struct Accepted {
   }
 };
 
-/// Broker to worker, and worker to isolate. Payloads: code, input. `job.limits` names every limit that is set.
+/// Broker to worker, and worker to isolate. Payloads: code, input. `job.limits` names every limit that is
+/// set.
 struct Dispatch {
   static constexpr std::string_view kType = "dispatch";
   LeaseId lease;
@@ -241,7 +243,7 @@ struct Final {
   LeaseId lease;
   std::uint32_t attempt = 1;
   bool ok = false;
-  Code code = Code::kRuntime;   ///< this and the next five: when not ok
+  Code code = Code::kRuntime;  ///< this and the next five: when not ok
   std::string limit;
   Fault fault = Fault::kProgram;
   bool started = false;
@@ -275,7 +277,8 @@ struct Final {
   }
 };
 
-/// The payload of a FINAL that is not ok: what the broker has no need to read. Texts at most kMaxErrorBytes each.
+/// The payload of a FINAL that is not ok: what the broker has no need to read. Texts at most kMaxErrorBytes
+/// each.
 struct ErrorDetail {
   static constexpr std::string_view kType = "errorDetail";
   std::string message;
@@ -344,8 +347,8 @@ struct Bye {
   void Visit(V&) {}
 };
 
-using Header = std::variant<Hello, Welcome, Refuse, Submit, Accepted, Dispatch, Event, Dropped, Call, Answer, Cancel,
-                            Final, Ack, Credit, Ping, Pong, Drain, Bye>;
+using Header = std::variant<Hello, Welcome, Refuse, Submit, Accepted, Dispatch, Event, Dropped, Call, Answer,
+                            Cancel, Final, Ack, Credit, Ping, Pong, Drain, Bye>;
 
 /// A Final header and its payload for an outcome; `id`/`lease` are the caller's to set.
 Final ToFinal(const Outcome& outcome);

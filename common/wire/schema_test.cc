@@ -61,8 +61,9 @@ TEST(WireSchema, EveryMessageHasAGoldenVectorOfItsType) {
   const auto vectors = nlohmann::json::parse(ReadSchemaFile("vectors.json"));
   const auto schema = nlohmann::json::parse(SchemaJson());
   for (const auto& message : schema.at("messages")) {
-    const auto found = std::find_if(vectors.begin(), vectors.end(),
-                                    [&](const auto& vector) { return vector.at("type") == message.at("type"); });
+    const auto found = std::find_if(vectors.begin(), vectors.end(), [&](const auto& vector) {
+      return vector.at("type") == message.at("type");
+    });
     EXPECT_NE(found, vectors.end()) << message.at("type");
   }
 }

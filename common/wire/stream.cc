@@ -5,8 +5,8 @@
 namespace skerry::wire {
 namespace {
 
-// What has been consumed is cut off the buffer once it is this much, so that a long stream does not shift it for each
-// small message.
+// What has been consumed is cut off the buffer once it is this much, so that a long stream does not shift it
+// for each small message.
 constexpr std::size_t kCompactBytes = 64 * 1024;
 
 void PutLittleEndian(char* to, std::size_t bytes, std::uint64_t value) {
@@ -15,7 +15,8 @@ void PutLittleEndian(char* to, std::size_t bytes, std::uint64_t value) {
 
 std::size_t GetLittleEndian(const char* from, std::size_t bytes) {
   std::size_t value = 0;
-  for (std::size_t i = 0; i < bytes; ++i) value |= static_cast<std::size_t>(static_cast<unsigned char>(from[i])) << (8 * i);
+  for (std::size_t i = 0; i < bytes; ++i)
+    value |= static_cast<std::size_t>(static_cast<unsigned char>(from[i])) << (8 * i);
   return value;
 }
 
@@ -53,11 +54,12 @@ std::string StreamBytes(const Header& header, const std::vector<std::string_view
 Result<StreamSizes> ParseStreamPrefix(const char* prefix, std::size_t max_payload_bytes) {
   const auto version = static_cast<std::uint8_t>(prefix[0]);
   if (version != kStreamVersion) {
-    return Fail(ErrorKind::kInvalid, "stream version " + std::to_string(version) + ", expected " +
-                                         std::to_string(kStreamVersion));
+    return Fail(ErrorKind::kInvalid,
+                "stream version " + std::to_string(version) + ", expected " + std::to_string(kStreamVersion));
   }
   const StreamSizes sizes = ReadSizes(prefix);
-  if (sizes.payload_count > kMaxPayloads) return Fail(ErrorKind::kInvalid, "more payload frames than any message has");
+  if (sizes.payload_count > kMaxPayloads)
+    return Fail(ErrorKind::kInvalid, "more payload frames than any message has");
   for (std::size_t i = 0; i < kMaxPayloads; ++i) {
     if (i >= sizes.payload_count && sizes.payload[i] != 0) {
       return Fail(ErrorKind::kInvalid, "a size for a payload frame that is not there");

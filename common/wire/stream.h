@@ -1,5 +1,5 @@
-// Messages over a stream socket, between a worker and an isolate: the same header and payloads as on ZeroMQ, behind a
-// prefix that gives their sizes.
+// Messages over a stream socket, between a worker and an isolate: the same header and payloads as on ZeroMQ,
+// behind a prefix that gives their sizes.
 //
 //   byte  0     kStreamVersion
 //   byte  1     payload frames, 0 to 2
@@ -8,8 +8,9 @@
 //   bytes 8-11  second payload's size
 //   then the header, then the payloads
 //
-// Errors: a FrameReader that has seen one malformed prefix stays failed: a stream has no way to resynchronise.
-// Threads: one owner each. Memory: a reader holds at most one message's declared size, checked against its bound first.
+// Errors: a FrameReader that has seen one malformed prefix stays failed: a stream has no way to
+// resynchronise. Threads: one owner each. Memory: a reader holds at most one message's declared size, checked
+// against its bound first.
 #pragma once
 
 #include <array>
@@ -45,7 +46,8 @@ struct StreamSizes {
 Result<StreamSizes> ParseStreamPrefix(const char* prefix, std::size_t max_payload_bytes);
 
 /// The prefix for a message of these sizes. `payloads` has at most kMaxPayloads entries of less than 4 GiB.
-std::array<char, kStreamPrefixBytes> StreamPrefix(std::size_t header_bytes, const std::vector<std::string_view>& payloads);
+std::array<char, kStreamPrefixBytes> StreamPrefix(std::size_t header_bytes,
+                                                  const std::vector<std::string_view>& payloads);
 
 /// Prefix, header and payloads in one buffer: for messages small enough to copy.
 std::string StreamBytes(const Header& header, const std::vector<std::string_view>& payloads = {});

@@ -1,7 +1,7 @@
 // What walks a message's Visit list: counting, encoding, decoding, describing. Private to the codec.
 //
-// An optional field that is zero or empty is left out, and a missing field keeps what its struct starts it at; so a
-// field whose zero means something must start at zero. Enums and flags are always written.
+// An optional field that is zero or empty is left out, and a missing field keeps what its struct starts it
+// at; so a field whose zero means something must start at zero. Enums and flags are always written.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,33 @@
 
 namespace skerry::wire {
 
-inline std::optional<Mode> ByName(std::string_view s, Mode) { return ModeByName(s); }
-inline std::optional<Retry> ByName(std::string_view s, Retry) { return RetryByName(s); }
-inline std::optional<Admission> ByName(std::string_view s, Admission) { return AdmissionByName(s); }
-inline std::optional<Level> ByName(std::string_view s, Level) { return LevelByName(s); }
-inline std::optional<EventType> ByName(std::string_view s, EventType) { return EventTypeByName(s); }
-inline std::optional<Code> ByName(std::string_view s, Code) { return CodeByName(s); }
-inline std::optional<Fault> ByName(std::string_view s, Fault) { return FaultByName(s); }
-inline std::optional<Role> ByName(std::string_view s, Role) { return RoleByName(s); }
-inline std::optional<AnswerKind> ByName(std::string_view s, AnswerKind) { return AnswerKindByName(s); }
+inline std::optional<Mode> ByName(std::string_view s, Mode) {
+  return ModeByName(s);
+}
+inline std::optional<Retry> ByName(std::string_view s, Retry) {
+  return RetryByName(s);
+}
+inline std::optional<Admission> ByName(std::string_view s, Admission) {
+  return AdmissionByName(s);
+}
+inline std::optional<Level> ByName(std::string_view s, Level) {
+  return LevelByName(s);
+}
+inline std::optional<EventType> ByName(std::string_view s, EventType) {
+  return EventTypeByName(s);
+}
+inline std::optional<Code> ByName(std::string_view s, Code) {
+  return CodeByName(s);
+}
+inline std::optional<Fault> ByName(std::string_view s, Fault) {
+  return FaultByName(s);
+}
+inline std::optional<Role> ByName(std::string_view s, Role) {
+  return RoleByName(s);
+}
+inline std::optional<AnswerKind> ByName(std::string_view s, AnswerKind) {
+  return AnswerKindByName(s);
+}
 
 template <class T>
 struct IsTextId : std::false_type {};
@@ -51,7 +69,8 @@ bool LeftOut(const T& value) {
 inline const msgpack::object* FindKey(const msgpack::object_map& map, std::string_view key) {
   for (std::uint32_t i = 0; i < map.size; ++i) {
     const msgpack::object& k = map.ptr[i].key;
-    if (k.type == msgpack::type::STR && std::string_view(k.via.str.ptr, k.via.str.size) == key) return &map.ptr[i].val;
+    if (k.type == msgpack::type::STR && std::string_view(k.via.str.ptr, k.via.str.size) == key)
+      return &map.ptr[i].val;
   }
   return nullptr;
 }
@@ -244,7 +263,8 @@ class FieldReader {
 
 class SchemaWriter {
  public:
-  explicit SchemaWriter(std::string_view type) : json_("  {\"type\": \"" + std::string(type) + "\", \"fields\": [") {}
+  explicit SchemaWriter(std::string_view type)
+      : json_("  {\"type\": \"" + std::string(type) + "\", \"fields\": [") {}
 
   template <class T>
   void Required(std::string_view key, const T&) {

@@ -79,7 +79,8 @@ void CellSupervisor::RequestForks(std::size_t count) {
   RenewIfOld();
 }
 
-// The kernel bounds the descriptors that one user has on their way, those of other workers included: no fault of the cell.
+// The kernel bounds the descriptors that one user has on their way, those of other workers included: no fault
+// of the cell.
 void CellSupervisor::AskAgainLater() {
   ask_again_timer_ = loop_.After(kAskAgainAfter, [this] {
     if (running_) listener_.OnCellReady();

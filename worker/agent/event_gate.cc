@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-
 #include "common/text_check.h"
 
 namespace skerry::agent {

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <utility>
 
+#include "common/text_check.h"
 #include "common/units.h"
 #include "common/wire/codec.h"
-#include "common/text_check.h"
 
 namespace skerry::agent {
 namespace {

@@ -60,8 +60,8 @@ void Describe(CLI::App& app, CommandLine& line) {
       ->type_name("LEVEL");
 }
 
-// Three descriptors a lease, and the kernel's bound on those being passed at once: shells give 1024 where the hard limit
-// is far higher.
+// Three descriptors a lease, and the kernel's bound on those being passed at once: shells give 1024 where the
+// hard limit is far higher.
 void RaiseDescriptorLimit() {
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;

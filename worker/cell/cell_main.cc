@@ -1,5 +1,5 @@
-// skerry-cell: the template process. Started by skerry-worker; starts V8, warms it, locks itself down, then forks one
-// isolate per request until its control socket ends. It never runs a job.
+// skerry-cell: the template process. Started by skerry-worker; starts V8, warms it, locks itself down, then
+// forks one isolate per request until its control socket ends. It never runs a job.
 //
 //   skerry-cell JIT MAX_MEMORY_MB        with its control socket as descriptor 3
 
@@ -42,7 +42,8 @@ std::optional<engine::EngineOptions> ParseOptions(int argc, char** argv) {
   } else if (jit != "maglev") {
     return std::nullopt;
   }
-  const auto [end, error] = std::from_chars(memory.data(), memory.data() + memory.size(), options.max_memory_mb);
+  const auto [end, error] =
+      std::from_chars(memory.data(), memory.data() + memory.size(), options.max_memory_mb);
   if (error != std::errc() || end != memory.data() + memory.size()) return std::nullopt;
   return options;
 }
@@ -61,7 +62,8 @@ bool IsSingleThreaded() {
 void ForkIsolate(engine::Engine& engine, Fd socket) {
   int pidfd = -1;
   // Raw, since glibc's fork cannot make the worker the parent. Keep the flags in step with sandbox.cc.
-  const long pid = syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr);
+  const long pid =
+      syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr);
   if (pid == 0) RunIsolate(engine, socket.get());
   if (pid < 0) {
     SendControl(kControlFd, ControlByte::kFailed, -1);
@@ -94,7 +96,9 @@ int Complain(std::string_view message) {
 int Main(int argc, char** argv) {
   const auto options = ParseOptions(argc, argv);
   if (!options || fcntl(kControlFd, F_GETFD) < 0) {
-    Complain("started by skerry-worker, not by hand: skerry-cell full|maglev|none MAX_MEMORY_MB, control socket on 3");
+    Complain(
+        "started by skerry-worker, not by hand: skerry-cell full|maglev|none MAX_MEMORY_MB, control socket "
+        "on 3");
     return kUsage;
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);

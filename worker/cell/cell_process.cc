@@ -64,7 +64,8 @@ Result<std::unique_ptr<CellProcess>> CellProcess::Start(const CellOptions& optio
   errors_theirs.Reset();
   cell->pidfd_ = std::move(spawned->pidfd);
   if (spawned->init_pidfd.valid()) {
-    cell->home_ = std::make_shared<PidNamespace>(std::move(spawned->init_pidfd), std::move(spawned->lifeline));
+    cell->home_ =
+        std::make_shared<PidNamespace>(std::move(spawned->init_pidfd), std::move(spawned->lifeline));
   }
   if (auto status = SetNonBlocking(cell->control_.get()); !status) return Fail(status.error());
   if (auto status = cell->AwaitReady(options.start_timeout); !status) return Fail(status.error());
@@ -79,13 +80,15 @@ Status CellProcess::AwaitReady(Millis timeout) {
   const TimePoint end = SteadyClock::now() + timeout;
   for (;;) {
     const auto left = std::chrono::duration_cast<Millis>(end - SteadyClock::now()).count();
-    if (left <= 0) return Fail(ErrorKind::kUnavailable, "the cell was not ready within its start timeout" + StderrTail());
+    if (left <= 0)
+      return Fail(ErrorKind::kUnavailable, "the cell was not ready within its start timeout" + StderrTail());
     pollfd fds[] = {{control_.get(), POLLIN, 0}, {pidfd_.get(), POLLIN, 0}};
     if (poll(fds, 2, static_cast<int>(left)) < 0 && errno != EINTR) return FailErrno("poll");
     ControlPacket packet;
     const int error = ReceiveControl(control_.get(), &packet);
     if (error == 0 && packet.byte == ControlByte::kReady) return {};
-    if (error != EAGAIN && error != 0) return Fail(ErrorKind::kUnavailable, "the cell could not start" + StderrTail());
+    if (error != EAGAIN && error != 0)
+      return Fail(ErrorKind::kUnavailable, "the cell could not start" + StderrTail());
   }
 }
 
@@ -120,7 +123,8 @@ Status CellProcess::RequestFork() {
   const Fd theirs(pair[1]);
   if (auto status = SetNonBlocking(ours.get()); !status) return status;
   const int error = SendControl(control_.get(), ControlByte::kFork, theirs.get());
-  if (error == EAGAIN || error == ETOOMANYREFS) return Fail(ErrorKind::kExhausted, "the cell has enough to fork already");
+  if (error == EAGAIN || error == ETOOMANYREFS)
+    return Fail(ErrorKind::kExhausted, "the cell has enough to fork already");
   if (error != 0) return FailErrno("asking the cell for a fork", error);
   pending_.push_back(std::move(ours));
   ++forks_;

@@ -5,13 +5,14 @@
 //   ... control_fd() readable ...
 //   auto isolate = (*cell)->OnReadable();        // pid, pidfd, socket
 //
-// The worker is the parent of the cell and of every isolate (DESIGN section 2), and an isolate outlives its cell.
+// The worker is the parent of the cell and of every isolate (DESIGN section 2), and an isolate outlives its
+// cell.
 //
-// Threads: one; call Start from a thread that lives as long as the process: PDEATHSIG follows the thread that started
-// the child, not its process.
-// Ownership: the destructor kills and reaps the cell and forks that nobody has collected. Isolates live on: each holds
-// a share of the PID namespace, whose init stub ends with the last of them.
-// Errors: Start says what failed and on which step; OnReadable's error means the cell is gone.
+// Threads: one; call Start from a thread that lives as long as the process: PDEATHSIG follows the thread that
+// started the child, not its process. Ownership: the destructor kills and reaps the cell and forks that
+// nobody has collected. Isolates live on: each holds a share of the PID namespace, whose init stub ends with
+// the last of them. Errors: Start says what failed and on which step; OnReadable's error means the cell is
+// gone.
 #pragma once
 
 #include <sys/types.h>
@@ -30,17 +31,19 @@
 namespace skerry::cell {
 
 struct CellOptions {
-  std::string program;                ///< path of skerry-cell
-  std::string jit = "maglev";         ///< full, maglev or none
-  std::uint64_t max_memory_mb = 1024; ///< the largest memoryMb its isolates can be given
+  std::string program;                 ///< path of skerry-cell
+  std::string jit = "maglev";          ///< full, maglev or none
+  std::uint64_t max_memory_mb = 1024;  ///< the largest memoryMb its isolates can be given
   Millis start_timeout{10'000};
 };
 
-/// A cell's PID namespace, alive as long as its init stub. Destroy it only when every process in it has been reaped:
-/// the kernel holds the stub's own end back until then (the destructor waits a moment, then leaves it to that).
+/// A cell's PID namespace, alive as long as its init stub. Destroy it only when every process in it has been
+/// reaped: the kernel holds the stub's own end back until then (the destructor waits a moment, then leaves it
+/// to that).
 class PidNamespace {
  public:
-  PidNamespace(Fd init_pidfd, Fd lifeline) : init_pidfd_(std::move(init_pidfd)), lifeline_(std::move(lifeline)) {}
+  PidNamespace(Fd init_pidfd, Fd lifeline)
+      : init_pidfd_(std::move(init_pidfd)), lifeline_(std::move(lifeline)) {}
   ~PidNamespace();
   PidNamespace(const PidNamespace&) = delete;
   PidNamespace& operator=(const PidNamespace&) = delete;
@@ -53,7 +56,7 @@ class PidNamespace {
 /// A forked, idle isolate, waiting on its socket for a job. Its owner kills and reaps it.
 struct IsolateProcess {
   std::shared_ptr<PidNamespace> home;  ///< keep until reaped; null without namespaces
-  pid_t pid = -1;  ///< in the worker's PID namespace
+  pid_t pid = -1;                      ///< in the worker's PID namespace
   Fd pidfd;
   Fd socket;  ///< SOCK_STREAM, non-blocking here, blocking there; speaks common/wire/stream.h
 };
@@ -74,8 +77,8 @@ class CellProcess {
   /// Whether user and PID namespaces were to be had.
   bool namespaced() const { return home_ != nullptr; }
 
-  /// Asks for one fork; never blocks. Fails with kExhausted when too many requests or descriptors are on their way
-  /// already (ask again later), with another kind when the cell is gone.
+  /// Asks for one fork; never blocks. Fails with kExhausted when too many requests or descriptors are on
+  /// their way already (ask again later), with another kind when the cell is gone.
   Status RequestFork();
   /// The next forked isolate, nothing yet, or why there will be no more.
   Result<std::optional<IsolateProcess>> OnReadable();

@@ -139,7 +139,8 @@ TEST(Cell, ForksAnIsolateThatRunsAJobAndIsReapedHereWithItsUsage) {
   auto cell = StartCell();
   ASSERT_TRUE(cell);
   const IsolateProcess isolate = Fork(*cell);
-  SendJob(isolate, "let s = 0; for (let i = 0; i < 1e6; i++) s += i; return input.a + input.b", R"({"a":19,"b":23})");
+  SendJob(isolate, "let s = 0; for (let i = 0; i < 1e6; i++) s += i; return input.a + input.b",
+          R"({"a":19,"b":23})");
   const Outcome outcome = AwaitOutcome(isolate);
   ASSERT_TRUE(outcome.ok()) << outcome.error->message;
   EXPECT_EQ(outcome.value, "42");
@@ -224,7 +225,8 @@ TEST(Cell, AProgramThatIsNotThereIsNamedInTheError) {
   options.program = "/nonexistent/skerry-cell";
   const auto cell = CellProcess::Start(options);
   ASSERT_FALSE(cell);
-  EXPECT_NE(cell.error().message.find("cannot execute the cell program"), std::string::npos) << cell.error().message;
+  EXPECT_NE(cell.error().message.find("cannot execute the cell program"), std::string::npos)
+      << cell.error().message;
 }
 
 }  // namespace

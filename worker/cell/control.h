@@ -1,5 +1,6 @@
-// The control protocol between a worker and its cell: one byte per packet on a SOCK_SEQPACKET pair, descriptors by
-// SCM_RIGHTS. Both sides are ours; the cell runs no tenant code, but the worker still takes nothing else from it.
+// The control protocol between a worker and its cell: one byte per packet on a SOCK_SEQPACKET pair,
+// descriptors by SCM_RIGHTS. Both sides are ours; the cell runs no tenant code, but the worker still takes
+// nothing else from it.
 //
 //   worker -> cell   kFork   + the isolate's end of its socket
 //   cell -> worker   kReady  once, warm and sandboxed

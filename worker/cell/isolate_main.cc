@@ -45,7 +45,8 @@ engine::Program ToProgram(const wire::Dispatch& dispatch, const std::vector<std:
 
 void SendFinal(IsolatePort& port, const Outcome& outcome) {
   const std::string payload = outcome.error ? wire::DetailPayload(*outcome.error) : std::string();
-  port.Send(wire::ToFinal(outcome), {outcome.error ? std::string_view(payload) : std::string_view(outcome.value)});
+  port.Send(wire::ToFinal(outcome),
+            {outcome.error ? std::string_view(payload) : std::string_view(outcome.value)});
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The life of an isolate, from just after its fork to its exit: lock down, wait for a job, run it, tell, leave.
+// The life of an isolate, from just after its fork to its exit: lock down, wait for a job, run it, tell,
+// leave.
 //
 // Threads: one. Ownership: never returns, never runs destructors of what the template owns.
 #pragma once
@@ -7,7 +8,8 @@
 
 namespace skerry::cell {
 
-/// Encodes the record that the out-of-memory path writes, while there is memory for it. Call once in the template.
+/// Encodes the record that the out-of-memory path writes, while there is memory for it. Call once in the
+/// template.
 void PrepareOutOfMemoryRecord();
 
 /// `socket` is the isolate's end of its socket; every other descriptor but 0-2 is closed.

@@ -11,7 +11,8 @@
 namespace skerry::cell {
 namespace {
 
-// The worker has checked every size against the job's limits; this only keeps a broken prefix from asking for 4 GiB.
+// The worker has checked every size against the job's limits; this only keeps a broken prefix from asking for
+// 4 GiB.
 constexpr std::size_t kMaxIncomingBytes = std::size_t{1} << 30;
 
 [[noreturn]] void Leave() {
@@ -53,7 +54,8 @@ wire::Header IsolatePort::Receive(std::vector<std::string>* payloads) {
   if (!sizes) Leave();
   auto header = wire::Decode(ReadText(socket_, sizes->header));
   payloads->clear();
-  for (std::size_t i = 0; i < sizes->payload_count; ++i) payloads->push_back(ReadText(socket_, sizes->payload[i]));
+  for (std::size_t i = 0; i < sizes->payload_count; ++i)
+    payloads->push_back(ReadText(socket_, sizes->payload[i]));
   if (!header) Leave();
   return std::move(*header);
 }

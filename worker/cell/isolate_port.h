@@ -1,7 +1,7 @@
 // The isolate's end of its socket: blocking, single-threaded, bounded by what the worker sends.
 //
-// Ownership: does not own the descriptor. Errors: when the worker is gone the process exits at once, silently: nobody
-// is left to be told, and an isolate must not outlive its worker.
+// Ownership: does not own the descriptor. Errors: when the worker is gone the process exits at once,
+// silently: nobody is left to be told, and an isolate must not outlive its worker.
 #pragma once
 
 #include <string>

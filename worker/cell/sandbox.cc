@@ -23,36 +23,61 @@ using Filter = std::unique_ptr<void, decltype(&seccomp_release)>;
 
 // Plain calls that need no look at their arguments, and why each is there.
 constexpr int kAllowed[] = {
-    SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(writev),  // the isolate's socket; /dev/null
-    SCMP_SYS(sendto),                                   // the same, without SIGPIPE
-    SCMP_SYS(recvmsg), SCMP_SYS(sendmsg),               // the cell's control socket (denied to isolates)
-    SCMP_SYS(close), SCMP_SYS(close_range),             // the cell drops the isolate's end; the isolate the control socket
-    SCMP_SYS(dup2),                                     // the isolate moves its socket to a fixed number
-    SCMP_SYS(exit), SCMP_SYS(exit_group),
-    SCMP_SYS(mmap), SCMP_SYS(munmap), SCMP_SYS(mprotect), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(brk),  // memory
-    SCMP_SYS(pkey_mprotect), SCMP_SYS(pkey_alloc), SCMP_SYS(pkey_free),  // V8 guards its code pages with keys
-    SCMP_SYS(futex), SCMP_SYS(sched_yield),             // uncontended locks, spin waits
-    SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(clock_getres),  // where the vDSO falls back
-    SCMP_SYS(clock_nanosleep), SCMP_SYS(nanosleep),     // V8's OS::Sleep
-    SCMP_SYS(getrandom),                                // V8's entropy
-    SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getrusage),  // thread ids, V8's own timers
-    SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigreturn), SCMP_SYS(sigaltstack),  // abort()
-    SCMP_SYS(tgkill),                                   // abort(); narrowed to itself in each isolate
-    SCMP_SYS(seccomp), SCMP_SYS(prctl),                 // each isolate's own filter and PDEATHSIG (denied after that)
+    SCMP_SYS(read),
+    SCMP_SYS(write),
+    SCMP_SYS(writev),  // the isolate's socket; /dev/null
+    SCMP_SYS(sendto),  // the same, without SIGPIPE
+    SCMP_SYS(recvmsg),
+    SCMP_SYS(sendmsg),  // the cell's control socket (denied to isolates)
+    SCMP_SYS(close),
+    SCMP_SYS(close_range),  // the cell drops the isolate's end; the isolate the control socket
+    SCMP_SYS(dup2),         // the isolate moves its socket to a fixed number
+    SCMP_SYS(exit),
+    SCMP_SYS(exit_group),
+    SCMP_SYS(mmap),
+    SCMP_SYS(munmap),
+    SCMP_SYS(mprotect),
+    SCMP_SYS(mremap),
+    SCMP_SYS(madvise),
+    SCMP_SYS(brk),  // memory
+    SCMP_SYS(pkey_mprotect),
+    SCMP_SYS(pkey_alloc),
+    SCMP_SYS(pkey_free),  // V8 guards its code pages with keys
+    SCMP_SYS(futex),
+    SCMP_SYS(sched_yield),  // uncontended locks, spin waits
+    SCMP_SYS(clock_gettime),
+    SCMP_SYS(gettimeofday),
+    SCMP_SYS(time),
+    SCMP_SYS(clock_getres),  // where the vDSO falls back
+    SCMP_SYS(clock_nanosleep),
+    SCMP_SYS(nanosleep),  // V8's OS::Sleep
+    SCMP_SYS(getrandom),  // V8's entropy
+    SCMP_SYS(getpid),
+    SCMP_SYS(gettid),
+    SCMP_SYS(getrusage),  // thread ids, V8's own timers
+    SCMP_SYS(rt_sigprocmask),
+    SCMP_SYS(rt_sigaction),
+    SCMP_SYS(rt_sigreturn),
+    SCMP_SYS(sigaltstack),  // abort()
+    SCMP_SYS(tgkill),       // abort(); narrowed to itself in each isolate
+    SCMP_SYS(seccomp),
+    SCMP_SYS(prctl),  // each isolate's own filter and PDEATHSIG (denied after that)
     SCMP_SYS(restart_syscall),
 };
 
 // Calls that libraries try and can do without: refused, not fatal.
 constexpr int kRefused[] = {
-    SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(newfstatat), SCMP_SYS(access),
-    SCMP_SYS(faccessat), SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(fstat), SCMP_SYS(statx),  // no files
-    SCMP_SYS(ioctl), SCMP_SYS(uname), SCMP_SYS(sysinfo), SCMP_SYS(sched_getaffinity), SCMP_SYS(prlimit64),
-    SCMP_SYS(getcwd), SCMP_SYS(lseek), SCMP_SYS(fcntl),
+    SCMP_SYS(open),       SCMP_SYS(openat), SCMP_SYS(stat),      SCMP_SYS(lstat),
+    SCMP_SYS(newfstatat), SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(readlink),
+    SCMP_SYS(readlinkat), SCMP_SYS(fstat),  SCMP_SYS(statx),  // no files
+    SCMP_SYS(ioctl),      SCMP_SYS(uname),  SCMP_SYS(sysinfo),   SCMP_SYS(sched_getaffinity),
+    SCMP_SYS(prlimit64),  SCMP_SYS(getcwd), SCMP_SYS(lseek),     SCMP_SYS(fcntl),
 };
 
 Status AddRules(scmp_filter_ctx filter) {
   for (const int call : kAllowed) {
-    if (const int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0); rc != 0) return FailErrno("seccomp rule", -rc);
+    if (const int rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 0); rc != 0)
+      return FailErrno("seccomp rule", -rc);
   }
   for (const int call : kRefused) {
     if (const int rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), call, 0); rc != 0) {
@@ -77,8 +102,9 @@ Status LimitResources() {
     const rlimit limit{value, value};
     if (setrlimit(resource, &limit) != 0) return FailErrno("setrlimit");
   }
-  // Not a bound on isolates, which have no call that makes a descriptor. The kernel refuses to pass one (ETOOMANYREFS)
-  // while its user has more than this many on their way, those of every other cell and worker of that user included.
+  // Not a bound on isolates, which have no call that makes a descriptor. The kernel refuses to pass one
+  // (ETOOMANYREFS) while its user has more than this many on their way, those of every other cell and worker
+  // of that user included.
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return FailErrno("getrlimit");
   files.rlim_cur = files.rlim_max;
@@ -115,8 +141,8 @@ int LockDownIsolate() {
   const auto self = static_cast<__u32>(getpid());
   constexpr __u32 kNumber = offsetof(seccomp_data, nr);
   constexpr __u32 kFirstArgument = offsetof(seccomp_data, args[0]);
-  // By hand, since building it with libseccomp costs more than the fork. The cell's filter, checked as well, has already
-  // pinned the architecture and refused whatever is not listed there.
+  // By hand, since building it with libseccomp costs more than the fork. The cell's filter, checked as well,
+  // has already pinned the architecture and refused whatever is not listed there.
   const sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kNumber),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 8, 0),
@@ -129,7 +155,8 @@ int LockDownIsolate() {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kFirstArgument),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, self, 2, 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),  // V8 names its mappings by prctl and does without
+      BPF_STMT(BPF_RET | BPF_K,
+               SECCOMP_RET_ERRNO | EPERM),  // V8 names its mappings by prctl and does without
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   const sock_fprog filter{static_cast<unsigned short>(sizeof(program) / sizeof(program[0])),

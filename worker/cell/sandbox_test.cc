@@ -36,7 +36,8 @@ std::string EndOf(const Attempt& attempt, bool as_isolate = true) {
   }
   int status = 0;
   waitpid(pid, &status, 0);
-  if (WIFSIGNALED(status)) return WTERMSIG(status) == SIGSYS ? "killed" : "signal " + std::to_string(WTERMSIG(status));
+  if (WIFSIGNALED(status))
+    return WTERMSIG(status) == SIGSYS ? "killed" : "signal " + std::to_string(WTERMSIG(status));
   if (WEXITSTATUS(status) == 0) return "allowed";
   if (WEXITSTATUS(status) == kSetUpFailed) return "lock-down failed";
   return strerrorname_np(WEXITSTATUS(status));
@@ -49,8 +50,10 @@ TEST(Sandbox, AllowsWhatAnIsolateNeeds) {
 
 TEST(Sandbox, RefusesFiles) {
   EXPECT_EQ(EndOf([] { return ErrnoOf(open("/etc/passwd", O_RDONLY)); }), "EACCES");
-  EXPECT_EQ(EndOf([] { return ErrnoOf(syscall(SYS_openat, AT_FDCWD, "/tmp/x", O_CREAT | O_WRONLY, 0600)); }), "EACCES");
-  EXPECT_EQ(EndOf([] { return ErrnoOf(syscall(SYS_openat2, AT_FDCWD, "/etc/passwd", nullptr, 0)); }), "killed");
+  EXPECT_EQ(EndOf([] { return ErrnoOf(syscall(SYS_openat, AT_FDCWD, "/tmp/x", O_CREAT | O_WRONLY, 0600)); }),
+            "EACCES");
+  EXPECT_EQ(EndOf([] { return ErrnoOf(syscall(SYS_openat2, AT_FDCWD, "/etc/passwd", nullptr, 0)); }),
+            "killed");
   EXPECT_EQ(EndOf([] { return ErrnoOf(syscall(SYS_memfd_create, "x", 0)); }), "killed");
   EXPECT_EQ(EndOf([] { return ErrnoOf(syscall(SYS_unlink, "/tmp/x")); }), "killed");
 }
@@ -71,7 +74,8 @@ TEST(Sandbox, RefusesExecAndNewProcesses) {
 TEST(Sandbox, TheForkOfAnIsolateIsTheCellsAlone) {
   const Attempt fork_an_isolate = [] {
     int pidfd = -1;
-    const long pid = syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr);
+    const long pid =
+        syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr);
     if (pid == 0) _exit(0);
     return ErrnoOf(pid);
   };
@@ -87,7 +91,8 @@ TEST(Sandbox, RefusesForeignProcesses) {
   EXPECT_EQ(EndOf([=] { return ErrnoOf(syscall(SYS_tgkill, parent, parent, 0)); }), "killed");
   EXPECT_EQ(EndOf([] { return ErrnoOf(syscall(SYS_tgkill, getpid(), gettid(), 0)); }), "allowed");
   EXPECT_EQ(EndOf([=] { return ErrnoOf(ptrace(PTRACE_ATTACH, parent, 0, 0)); }), "killed");
-  EXPECT_EQ(EndOf([=] { return ErrnoOf(syscall(SYS_process_vm_readv, parent, nullptr, 0, nullptr, 0, 0)); }), "killed");
+  EXPECT_EQ(EndOf([=] { return ErrnoOf(syscall(SYS_process_vm_readv, parent, nullptr, 0, nullptr, 0, 0)); }),
+            "killed");
 }
 
 TEST(Sandbox, AnIsolateCannotMakeOrPassDescriptorsOrChangeItsFilter) {

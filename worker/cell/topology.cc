@@ -22,14 +22,15 @@ constexpr auto kCellStarted = ControlByte::kForked;
 constexpr auto kStepFailed = ControlByte::kFailed;
 
 struct Descriptors {
-  int report;        // helper's end of the report socket
+  int report;  // helper's end of the report socket
   int control;
   int error_output;
-  int lifeline;      // the stub's end of its pipe
+  int lifeline;  // the stub's end of its pipe
   int null;
 };
 
-// What follows up to SpawnCell runs in children of a process that may have other threads: async-signal-safe calls only.
+// What follows up to SpawnCell runs in children of a process that may have other threads: async-signal-safe
+// calls only.
 
 long CloneBesideParent(int* pidfd) {
   return syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, nullptr, pidfd, nullptr, nullptr);
@@ -112,7 +113,8 @@ Status CollectReports(int report, SpawnedCell* spawned) {
         spawned->pidfd = std::move(packet.fd);
         return {};
       default:
-        return Fail(ErrorKind::kUnavailable, "starting a cell: clone was refused; is the process limit reached?");
+        return Fail(ErrorKind::kUnavailable,
+                    "starting a cell: clone was refused; is the process limit reached?");
     }
   }
 }
@@ -138,7 +140,8 @@ Result<SpawnedCell> SpawnCell(const std::vector<std::string>& argv, int control_
   const pid_t helper = fork();
   if (helper < 0) return FailErrno("fork");
   if (helper == 0) {
-    RunHelper(arguments.data(), {report_theirs.get(), control_fd, stderr_fd, lifeline_theirs.get(), null.get()});
+    RunHelper(arguments.data(),
+              {report_theirs.get(), control_fd, stderr_fd, lifeline_theirs.get(), null.get()});
   }
   report_theirs.Reset();
   SpawnedCell spawned;

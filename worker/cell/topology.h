@@ -1,13 +1,13 @@
-// Starts a cell where DESIGN section 2 wants it: in user and PID namespaces of its own, beside an init stub, both
-// children of the worker.
+// Starts a cell where DESIGN section 2 wants it: in user and PID namespaces of its own, beside an init stub,
+// both children of the worker.
 //
 //   worker ── fork ──> helper: unshare(USER|PID)
-//     │                  ├─ clone(CLONE_PARENT) ──> init stub, PID 1: waits on its lifeline, then ends the namespace
-//     │                  └─ clone(CLONE_PARENT) ──> cell: execs skerry-cell
-//     └── parent of both; the helper exits
+//     │                  ├─ clone(CLONE_PARENT) ──> init stub, PID 1: waits on its lifeline, then ends the
+//     namespace │                  └─ clone(CLONE_PARENT) ──> cell: execs skerry-cell └── parent of both; the
+//     helper exits
 //
-// The cell must not be PID 1 itself: the kernel refuses CLONE_PARENT there, and the worker could not reap isolates.
-// Without namespaces (the kernel or a container profile denies them) the cell is started alone.
+// The cell must not be PID 1 itself: the kernel refuses CLONE_PARENT there, and the worker could not reap
+// isolates. Without namespaces (the kernel or a container profile denies them) the cell is started alone.
 //
 // Threads: the caller may have others; the children run only async-signal-safe code until exec.
 #pragma once

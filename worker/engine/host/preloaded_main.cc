@@ -17,8 +17,8 @@ int SkerryMain(int argc, char** argv);
 namespace skerry::engine {
 namespace {
 
-/// Takes LD_PRELOAD out of the environment, for what this process starts, and out of the memory that the kernel laid it
-/// in: forks run hostile code, and a path of the host is none of its business.
+/// Takes LD_PRELOAD out of the environment, for what this process starts, and out of the memory that the
+/// kernel laid it in: forks run hostile code, and a path of the host is none of its business.
 void ForgetPreload(char** environment) {
   constexpr std::string_view kName = "LD_PRELOAD=";
   for (char** variable = environment; *variable != nullptr; ++variable) {
