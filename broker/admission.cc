@@ -37,9 +37,13 @@ std::optional<JobError> CheckFields(const JobSpec& spec, const std::vector<Paylo
 
 }  // namespace
 
-std::optional<JobError> Admit(JobSpec& spec, const std::vector<Payload>& payloads, const Ceilings& ceilings) {
+std::optional<JobError> Admit(JobSpec& spec, const std::vector<Payload>& payloads,
+                              const BrokerConfig& config) {
   if (auto refused = CheckFields(spec, payloads)) return refused;
-  const auto resolved = ResolveLimits(spec.limits, ceilings);
+  if (spec.wasm && !config.allow_wasm) {
+    return Invalid("wasm is not allowed by this pool's operator (skerry-broker --allow-wasm)");
+  }
+  const auto resolved = ResolveLimits(spec.limits, config.ceilings);
   if (const auto* refusal = std::get_if<LimitRefusal>(&resolved))
     return Invalid(refusal->message, refusal->field);
   const Limits& limits = std::get<Limits>(resolved);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "broker/config.h"
 #include "broker/payload.h"
 #include "common/job.h"
 #include "common/limits.h"
@@ -20,7 +21,8 @@ inline constexpr std::int32_t kMaxPriority = 100;
 inline constexpr std::uint64_t kMaxDeadlineMs = 7ull * 24 * 3600 * 1000;
 
 /// Nothing when admitted: `spec.limits` then names every limit that is set and `spec.memory_mb` is theirs.
-std::optional<JobError> Admit(JobSpec& spec, const std::vector<Payload>& payloads, const Ceilings& ceilings);
+std::optional<JobError> Admit(JobSpec& spec, const std::vector<Payload>& payloads,
+                              const BrokerConfig& config);
 
 /// Tells two jobs of one id apart: a hash of the header and the payload bytes as they came. Not proof against
 /// an adversary: a client could only fool itself.

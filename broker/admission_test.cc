@@ -18,13 +18,13 @@ std::vector<Payload> Frames(const std::string& code, const std::string& input = 
 }
 
 std::optional<JobError> Try(JobSpec spec, const std::vector<Payload>& payloads = Frames("x")) {
-  return Admit(spec, payloads, Ceilings());
+  return Admit(spec, payloads, BrokerConfig());
 }
 
 TEST(Admission, AnAdmittedJobNamesEveryLimitThatIsSetAndItsMemory) {
   JobSpec spec = Spec();
   spec.limits = {{"timeoutMs", 5}};
-  ASSERT_FALSE(Admit(spec, Frames("x"), Ceilings()));
+  ASSERT_FALSE(Admit(spec, Frames("x"), BrokerConfig()));
   EXPECT_EQ(spec.limits.size(), kLimitCount - 1);  // cpuMs is unlimited and left out
   EXPECT_EQ(spec.memory_mb, 256u);
   for (const auto& [name, value] : spec.limits) {
@@ -33,6 +33,18 @@ TEST(Admission, AnAdmittedJobNamesEveryLimitThatIsSetAndItsMemory) {
       EXPECT_EQ(value, 5u);
     }
   }
+}
+
+TEST(Admission, WebAssemblyIsForThoseWhoseOperatorAllowsIt) {
+  JobSpec spec = Spec();
+  spec.wasm = true;
+  const auto refused = Try(spec);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, Code::kValidation);
+  EXPECT_NE(refused->message.find("--allow-wasm"), std::string::npos);
+  BrokerConfig config;
+  config.allow_wasm = true;
+  EXPECT_FALSE(Admit(spec, Frames("x"), config));
 }
 
 TEST(Admission, CodeOfExactlyMaxCodeBytesPassesAndOneByteMoreIsRefusedByName) {

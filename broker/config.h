@@ -43,6 +43,8 @@ struct BrokerConfig {
   /// Events and host calls kept for a client that is away; past it events are dropped and counted.
   Bytes max_backlog_bytes = Bytes::MiB(64);
   Ceilings ceilings;
+  /// Whether jobs may ask for WebAssembly: compilers of its own are more of V8 to attack.
+  bool allow_wasm = false;
   /// Lease numbers start here. The shell sets a random start, so that a worker that outlived an earlier
   /// broker cannot hold a number that this one gives out.
   std::uint64_t first_lease = 1;

@@ -52,7 +52,7 @@ void JobLedger::Submit(Session& session, JobSpec spec, std::vector<Payload> payl
   if (Job* known = session.Find(spec.id)) return Resubmitted(session, *known, fingerprint);
 
   ++counters_.submitted;
-  if (const auto refused = Admit(spec, payloads, config_.ceilings)) return Refuse(session, spec.id, *refused);
+  if (const auto refused = Admit(spec, payloads, config_)) return Refuse(session, spec.id, *refused);
   const std::uint64_t bytes = payloads[0].size() + payloads[1].size();
   if (const auto refused = CheckCapacity(session, spec, bytes)) return Refuse(session, spec.id, *refused);
 

@@ -99,6 +99,7 @@ int Main(int argc, char** argv) {
   app.add_option("--max-queued-mib", max_queued_mib, "their code and input together, MiB (1024)");
   app.add_option("--client-credit", options.config.client_credit, "unfinished jobs per client (1024)");
   app.add_option("--ceiling", ceilings, "LIMIT=VALUE, the most a job may ask for, repeatable");
+  app.add_flag("--allow-wasm", options.config.allow_wasm, "let jobs ask for WebAssembly (off)");
   app.add_option("--heartbeat-ms", heartbeat_ms, "PING every so often (1000)");
   app.add_option("--peer-timeout-ms", peer_timeout_ms, "a peer silent this long is gone (10000)");
   app.add_option("--metrics", options.metrics, "HOST:PORT on loopback for /metrics, /livez, /readyz (off)");

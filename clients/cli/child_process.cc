@@ -66,6 +66,7 @@ ChildProcess::ChildProcess(ChildProcess&& other) noexcept
     : program_(std::move(other.program_)),
       pid_(std::exchange(other.pid_, -1)),
       ended_(std::move(other.ended_)),
+      exit_status_(other.exit_status_),
       terminated_(other.terminated_) {}
 
 ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
@@ -74,6 +75,7 @@ ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
     program_ = std::move(other.program_);
     pid_ = std::exchange(other.pid_, -1);
     ended_ = std::move(other.ended_);
+    exit_status_ = other.exit_status_;
     terminated_ = other.terminated_;
   }
   return *this;
@@ -84,6 +86,7 @@ std::optional<std::string> ChildProcess::Ended() {
   int status = 0;
   if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
   pid_ = -1;
+  if (WIFEXITED(status)) exit_status_ = WEXITSTATUS(status);
   ended_ = WIFSIGNALED(status) ? "was killed by signal " + std::to_string(WTERMSIG(status))
                                : "exited with status " + std::to_string(WEXITSTATUS(status));
   return ended_;

@@ -29,6 +29,8 @@ class ChildProcess {
 
   /// How it ended ("exited with status 1", "was killed by signal 9"), or nothing while it runs.
   std::optional<std::string> Ended();
+  /// Once Ended: its exit status; none where a signal ended it.
+  std::optional<int> exit_status() const { return exit_status_; }
   /// The first SIGTERM, without waiting for what it does.
   void Terminate();
   /// SIGTERM unless it had it, then SIGTERM again after half the grace (a worker's word for "now"), then
@@ -43,6 +45,7 @@ class ChildProcess {
   std::string program_;
   pid_t pid_ = -1;
   std::optional<std::string> ended_;
+  std::optional<int> exit_status_;
   bool terminated_ = false;
 };
 

@@ -156,6 +156,12 @@ TEST_F(Command, UsageFaultsAreExitTwo) {
            {"run", jobs, "--resume"},
            {"run", jobs, "--data", folder_ / "missing"},
            {"run", jobs, "--broker", "tcp://10.0.0.1:1"},
+           {"run", jobs, "--worker-program", folder_ / "none"},
+           {"run", jobs, "--tenant", ""},
+           {"run", jobs, "--tenant", std::string(257, 'x')},
+           // Found wrong by the private processes that they are passed on to.
+           {"run", jobs, "--ceiling", "nonsense=1"},
+           {"run", jobs, "--ceiling", "timeoutMs=abc"},
            {"exec", folder_ / "missing"},
            {"exec", jobs, "--input", "{bad"},
        }) {
@@ -164,6 +170,18 @@ TEST_F(Command, UsageFaultsAreExitTwo) {
   }
   EXPECT_EQ(Run({"--help"}), 0);
   EXPECT_EQ(ProcessesLeft(), 0);
+}
+
+TEST_F(Command, AnOutputThatIsTheInputIsRefusedBeforeItIsEmptied) {
+  const std::string line = "{\"code\":\"echo\"}\n";
+  const std::string jobs = Jobs(line);
+  std::filesystem::create_hard_link(jobs, folder_ / "same");
+  for (const std::string& output : {jobs, std::string(folder_ / "same")}) {
+    EXPECT_EQ(Run({"run", jobs, "-o", output}), 2) << output;
+  }
+  std::ostringstream left;
+  left << std::ifstream(jobs).rdbuf();
+  EXPECT_EQ(left.str(), line);
 }
 
 TEST_F(Command, NoBrokerIsExit69AndTheOldResultsAreStillThere) {
@@ -185,7 +203,6 @@ TEST_F(Command, AWorkerThatDiesIsExit69WithItsStory) {
 TEST_F(Command, AWorkerThatCannotStartIsExit69) {
   EXPECT_EQ(Run({"run", Jobs("{\"code\":\"echo\"}\n"), "--worker-program", "/bin/false"}), 69);
   EXPECT_NE(Text("stderr").find("/bin/false exited with status 1"), std::string::npos) << Text("stderr");
-  EXPECT_EQ(Run({"run", Jobs("{\"code\":\"echo\"}\n"), "--worker-program", folder_ / "none"}), 69);
   EXPECT_FALSE(FolderLeft());
 }
 

@@ -109,7 +109,7 @@ int Wait(Connection& connection) {
   for (;;) {
     if (Interrupts() > 1) return kExitInterrupted;
     if (Interrupts() > 0 && !std::exchange(cancelled, true)) connection.client().Cancel(JobId("exec"));
-    if (auto failure = connection.Failure()) return Complain(failure->message, kExitUnavailable);
+    if (auto failure = connection.Failure()) return Complain(failure->message, ExitCodeOf(*failure));
     auto event = connection.client().Next(kWait);
     if (!event) continue;
     if (auto* notice = std::get_if<JobNotice>(&*event)) {
@@ -133,8 +133,7 @@ int ExecCommand(const ExecOptions& options) {
   CatchInterrupts();
   auto connection = Connection::Open(options.connect);
   if (!connection) {
-    return Complain(connection.error().message,
-                    connection.error().kind == ErrorKind::kInvalid ? kExitUsage : kExitUnavailable);
+    return Complain(connection.error().message, ExitCodeOf(connection.error()));
   }
   auto taken = connection->client().Submit(*job);
   if (!taken) return Complain(taken.error().message, kExitUsage);

@@ -42,7 +42,7 @@ int JobRun::Execute() {
       event = connection_.client().Next(Millis(0));
     }
     if (event && !exit_code_) Handle(std::move(*event));
-    if (auto failure = connection_.Failure()) Stop(kExitUnavailable, failure->message);
+    if (auto failure = connection_.Failure()) Stop(ExitCodeOf(*failure), failure->message);
     progress_.Update(tally_, Fraction(), SteadyClock::now());
   }
   if (exit_code_) return *exit_code_;

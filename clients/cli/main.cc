@@ -33,21 +33,27 @@ void AddPoolOptions(CLI::App& app, PoolOptions& pool) {
       ->check(CLI::Range(1, 1 << 26));
   app.add_option("--jit", pool.jit, "V8's compilers in private workers (maglev)")
       ->check(CLI::IsMember({"full", "maglev", "none"}));
-  app.add_option("--sandbox", pool.sandbox, "sandbox level of private workers, passed on to them");
   app.add_option("--ceiling", pool.ceilings,
                  "LIMIT=VALUE, the most a job may ask of the private pool, repeatable");
   app.add_option("--log-level", pool.log_level,
                  "of private processes: trace, debug, info, warn, error, off (warn)")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
   app.add_option("--worker-program", pool.worker_program,
-                 "the private workers' program (skerry-worker beside skerry)");
+                 "the private workers' program (skerry-worker beside skerry)")
+      ->check(CLI::ExistingFile);
+}
+
+/// What CLI11 asks of a check: why not, or nothing.
+std::string CheckId(const std::string& id) {
+  if (!id.empty() && id.size() <= kMaxIdBytes) return {};
+  return "must be 1 to " + std::to_string(kMaxIdBytes) + " bytes";
 }
 
 void AddConnectOptions(CLI::App& app, ConnectOptions& connect) {
   app.add_option("--broker", connect.broker, "its clients' endpoint; without it a private pool is started");
   app.add_option("--data", connect.data, "FIXTURES.json: answers to host calls");
-  app.add_option("--tenant", connect.tenant, "tenant of jobs that name none (default)");
-  app.add_option("--user", connect.user, "user of jobs that name none");
+  app.add_option("--tenant", connect.tenant, "tenant of jobs that name none (default)")->check(&CheckId);
+  app.add_option("--user", connect.user, "user of jobs that name none")->check(&CheckId);
 }
 
 CLI::App* AddRun(CLI::App& app, RunOptions& run) {
@@ -83,9 +89,9 @@ CLI::App* AddExec(CLI::App& app, ExecOptions& exec, std::vector<ExecLimit>& limi
   PoolOptions& pool = exec.connect.pool;
   sub->add_option("--jit", pool.jit, "V8's compilers (maglev)")
       ->check(CLI::IsMember({"full", "maglev", "none"}));
-  sub->add_option("--sandbox", pool.sandbox, "sandbox level, passed on to the worker");
   sub->add_option("--log-level", pool.log_level, "of the private processes (warn)");
-  sub->add_option("--worker-program", pool.worker_program, "the private worker's program");
+  sub->add_option("--worker-program", pool.worker_program, "the private worker's program")
+      ->check(CLI::ExistingFile);
   // One job needs one slot; its isolate is forked while the client still connects.
   pool.isolates = 1;
   pool.spares = 1;

@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "clients/cli/exit_codes.h"
+
 namespace skerry::cli {
 namespace {
 
@@ -71,6 +73,8 @@ Status PrivatePool::MakeFolder() {
 Status PrivatePool::StartBroker(const std::string& binaries, const PoolOptions& options) {
   std::vector<std::string> arguments = {"--clients",      client_endpoint_, "--workers",
                                         worker_endpoint_, "--log-level",    options.log_level};
+  // Whoever starts a pool for himself is its operator: a job that asks for WebAssembly has been allowed it.
+  arguments.push_back("--allow-wasm");
   for (const std::string& ceiling : options.ceilings) Add(arguments, "--ceiling", ceiling);
   auto child = ChildProcess::Start(binaries + "/skerry-broker", arguments);
   if (!child) return Fail(child.error());
@@ -83,7 +87,6 @@ Status PrivatePool::StartWorker(const std::string& binaries, const PoolOptions& 
   Add(arguments, "--isolates", options.isolates);
   Add(arguments, "--spares", options.spares);
   Add(arguments, "--jit", options.jit);
-  Add(arguments, "--sandbox", options.sandbox);
   std::optional<std::uint64_t> memory_mb = options.memory_mb;
   if (!memory_mb && options.workers > 1) memory_mb = SharedMemoryMb(options.workers);
   Add(arguments, "--memory-mb", memory_mb);
@@ -109,7 +112,11 @@ Status PrivatePool::AwaitBroker() {
 std::optional<Error> PrivatePool::Failure() {
   for (auto* children : {&broker_, &workers_}) {
     for (ChildProcess& child : *children) {
-      if (auto ended = child.Ended()) return Error{ErrorKind::kUnavailable, child.program() + " " + *ended};
+      const auto ended = child.Ended();
+      if (!ended) continue;
+      // It has said on stderr what is wrong with what we passed on to it.
+      const bool refused = child.exit_status() == kExitUsage;
+      return Error{refused ? ErrorKind::kInvalid : ErrorKind::kUnavailable, child.program() + " " + *ended};
     }
   }
   return std::nullopt;

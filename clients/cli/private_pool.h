@@ -26,7 +26,6 @@ struct PoolOptions {
   std::optional<std::uint64_t>
       memory_mb;    ///< per worker; none: 80 % of this machine's, shared by the workers
   std::string jit;  ///< empty: the worker's default
-  std::string sandbox;
   std::string log_level = "warn";
   std::string worker_program;         ///< empty: skerry-worker beside this executable
   std::vector<std::string> ceilings;  ///< LIMIT=VALUE

@@ -1,5 +1,8 @@
 #include "clients/cli/run_command.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <utility>
 
@@ -24,9 +27,24 @@ void Summarise(const JobRun& run, const ResultFile& results, double seconds) {
                Grouped(results.run_again()).c_str());
 }
 
+/// Whether writing to `output` would destroy `input`. `-` is stdin or stdout.
+bool IsSameFile(const std::string& input, const std::string& output) {
+  struct stat in {};
+  struct stat out {};
+  const int in_known = input == "-" ? fstat(STDIN_FILENO, &in) : stat(input.c_str(), &in);
+  const int out_known = output == "-" ? fstat(STDOUT_FILENO, &out) : stat(output.c_str(), &out);
+  return in_known == 0 && out_known == 0 && S_ISREG(in.st_mode) && in.st_dev == out.st_dev &&
+         in.st_ino == out.st_ino;
+}
+
 }  // namespace
 
 int RunCommand(const RunOptions& options) {
+  if (IsSameFile(options.jobs, options.output)) {
+    return Complain(
+        options.output + " is both the jobs and the output: it would be emptied before it is read",
+        kExitUsage);
+  }
   if (options.resume && options.output == "-") return Complain("--resume needs --output FILE", kExitUsage);
   auto reader = LineReader::Open(options.jobs);
   if (!reader) return Complain(reader.error().message, kExitUsage);
@@ -34,8 +52,7 @@ int RunCommand(const RunOptions& options) {
   auto connection = Connection::Open(options.connect);
   if (!connection) {
     if (Interrupts() > 0) return kExitInterrupted;
-    return Complain(connection.error().message,
-                    connection.error().kind == ErrorKind::kInvalid ? kExitUsage : kExitUnavailable);
+    return Complain(connection.error().message, ExitCodeOf(connection.error()));
   }
   // Only now: a run that cannot begin must not cost the results of the one before.
   auto results = ResultFile::Open(options.output, options.resume ? Existing::kKeep : Existing::kReplace);

@@ -30,8 +30,8 @@ Pool::Pool(PoolOptions options) : options_(std::move(options)) {
 Pool::~Pool() = default;
 
 void Pool::StartBroker() {
-  std::vector<std::string> argv = {Binary("skerry-broker"), "--clients", client_url(), "--workers",
-                                   worker_url()};
+  std::vector<std::string> argv = {
+      Binary("skerry-broker"), "--clients", client_url(), "--workers", worker_url(), "--allow-wasm"};
   argv.insert(argv.end(), options_.broker_args.begin(), options_.broker_args.end());
   broker_ = std::make_unique<Child>(
       argv, ChildStreams{.stdout_path = dir_ / "broker.log", .stderr_path = dir_ / "broker.log"});

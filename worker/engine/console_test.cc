@@ -168,5 +168,24 @@ TEST(Status, ReentrantReportsCannotPassTheCap) {
   EXPECT_EQ(ending.outcome.usage.dropped_events, 3u);
 }
 
+TEST(Console, AnErrorUpToMaxEventBytesIsWholeAndALongerOneIsMarked) {
+  constexpr std::size_t kMessage = 20'000;  // over maxErrorBytes, which is for the job's own error
+  const Ending whole = RunCode(
+      "console.log(new Error('x'.repeat(20000)), 'TAIL'); Promise.reject(new Error('y'.repeat(20000)))");
+  ASSERT_EQ(whole.events.size(), 2u) << whole.Describe();
+  EXPECT_TRUE(whole.events[0].payload.ends_with("TAIL"));
+  EXPECT_GT(whole.events[1].payload.size(), kMessage);
+  EXPECT_NE(whole.events[1].payload.find("job.js:1"), std::string::npos);
+  for (const SeenEvent& event : whole.events) EXPECT_FALSE(event.truncated);
+
+  const Ending cut =
+      RunCode("console.log(new Error('x'.repeat(70000))); Promise.reject(new Error('y'.repeat(70000)))");
+  ASSERT_EQ(cut.events.size(), 2u) << cut.Describe();
+  for (const SeenEvent& event : cut.events) {
+    EXPECT_TRUE(event.truncated);
+    EXPECT_EQ(event.payload.size(), 65'536u);
+  }
+}
+
 }  // namespace
 }  // namespace skerry::engine

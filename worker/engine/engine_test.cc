@@ -95,6 +95,15 @@ TEST(Environment, HoldsWhatIsPromisedAndNothingElse) {
             R"(["log","info","debug","warn","error","assert"])");
 }
 
+TEST(Environment, AskedForWebAssemblyDoesNotBringSharedArrayBufferBack) {
+  ForkedRun run(
+      "const { buffer } = new WebAssembly.Memory({ initial: 1, maximum: 2, shared: true });"
+      "return [buffer.constructor === Object, "
+      "Object.getOwnPropertyNames(Object.getPrototypeOf(buffer)).includes('constructor')]");
+  run.program.wasm = true;
+  EXPECT_EQ(run.Go().outcome.value, "[true,false]");
+}
+
 TEST(Environment, BindingsAreFrozenAndUnboundCallsWork) {
   EXPECT_EQ(
       RunCode(

@@ -11,6 +11,7 @@
 
 #include <string>
 
+#include "common/limits.h"
 #include "common/outcome.h"
 #include "worker/engine/program_source.h"
 
@@ -21,10 +22,12 @@ JobError DescribeUncaught(v8::Local<v8::Context> context, v8::Local<v8::Value> e
                           v8::Local<v8::Message> message, Code code, const ProgramSource& source);
 
 /// "Name: message" as Error.prototype.toString would have it; for what is no error, how the console shows it.
-std::string Headline(v8::Local<v8::Context> context, v8::Local<v8::Value> exception);
+std::string Headline(v8::Local<v8::Context> context, v8::Local<v8::Value> exception,
+                     std::size_t max_bytes = kMaxErrorBytes);
 
-/// Headline and frames.
+/// Headline and frames, cut to `max_bytes`: ask for one more than there is room for to see whether it was
+/// cut.
 std::string ErrorText(v8::Local<v8::Context> context, v8::Local<v8::Value> exception,
-                      const ProgramSource& source);
+                      const ProgramSource& source, std::size_t max_bytes);
 
 }  // namespace skerry::engine

@@ -51,6 +51,27 @@ TEST_P(EveryMode, AnUnfinishedTextEndsAtTheEndOfTheUsersText) {
   EXPECT_EQ(error.position, (SourcePosition{2, 9}));
 }
 
+TEST_P(EveryMode, ColumnsCountUtf16UnitsAtTheEndOfTheTextToo) {
+  EXPECT_EQ(ErrorOf("let s='\xC3\xA9\xC3\xA9\xF0\x9F\x98\x80'; if (s) {", GetParam()).position,
+            (SourcePosition{1, 23}));
+}
+
+TEST_P(EveryMode, AStackOverflowKeepsTheUsersPositions) {
+  const JobError error = ErrorOf("\nfunction f(n) {\n  return 1 + f(n + 1);\n}\nf(0);", GetParam());
+  EXPECT_EQ(error.name, "RangeError");
+  EXPECT_EQ(error.position.line, 3u) << error.stack;
+  EXPECT_NE(error.stack.find("at f (job.js:3:14)"), std::string::npos) << error.stack;
+  EXPECT_EQ(error.stack.find("job.js:1:1"), std::string::npos) << error.stack;
+}
+
+TEST_P(EveryMode, EveryLineTerminatorCounts) {
+  const std::string before[] = {"let a = 1;\n\n", "let a = 1;\r\r", "let a = 1;\r\n\r\n",
+                                "let a = '\xE2\x80\xA8';\n"};
+  for (const std::string& lines : before) {
+    EXPECT_EQ(ErrorOf(lines + "throw new Error(1)", GetParam()).position, (SourcePosition{3, 7})) << lines;
+  }
+}
+
 TEST_P(EveryMode, StackOverflowWhileCompilingIsACompileError) {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
   const JobError error = ErrorOf(deep, GetParam());

@@ -221,7 +221,7 @@ void Inspector::Function(v8::Local<v8::Object> object) {
 }
 
 void Inspector::Error(v8::Local<v8::Object> object) {
-  Text(ErrorText(context_, object, source_));
+  Text(ErrorText(context_, object, source_, max_bytes_ + 1));
   v8::Local<v8::Value> cause;
   if (!OwnData(context_, object, Literal(isolate_, "cause")).ToLocal(&cause)) return;
   Text(" { [cause]: ");

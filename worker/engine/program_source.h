@@ -15,6 +15,26 @@ namespace skerry::engine {
 /// What the job's source is called in stacks. No host path ever shows.
 inline constexpr std::string_view kProgramName = "job.js";
 
+/// The bytes of the line terminator that `text` begins with (ECMA-262, section 12.3; CR LF counts as one, as
+/// V8 counts it), or 0.
+constexpr std::size_t LineTerminatorBytes(std::string_view text) {
+  if (text.starts_with("\r\n")) return 2;
+  if (text.starts_with('\n') || text.starts_with('\r')) return 1;
+  if (text.starts_with("\xE2\x80\xA8") || text.starts_with("\xE2\x80\xA9")) return 3;  // U+2028, U+2029
+  return 0;
+}
+
+/// How many UTF-16 units, which V8's columns count, the UTF-8 `text` has.
+constexpr std::uint32_t Utf16Units(std::string_view text) {
+  std::uint32_t units = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    units += (byte & 0xC0) != 0x80;  // one a character
+    units += byte >= 0xF0;           // and a second where it is past U+FFFF
+  }
+  return units;
+}
+
 struct ProgramSource {
   static constexpr int kNotCompiled = -1;
 
@@ -26,11 +46,15 @@ struct ProgramSource {
   static ProgramSource Of(std::string_view code, int header_lines) {
     ProgramSource source;
     source.header_lines = header_lines;
-    source.lines += static_cast<std::uint32_t>(std::count(code.begin(), code.end(), '\n'));
-    const std::size_t last_break = code.rfind('\n');
-    const std::size_t last_line =
-        last_break == std::string_view::npos ? code.size() : code.size() - last_break - 1;
-    source.last_column = static_cast<std::uint32_t>(last_line) + 1;
+    std::size_t last_line = 0;  // where it begins
+    for (std::size_t at = 0; at < code.size(); ++at) {
+      const std::size_t length = LineTerminatorBytes(code.substr(at));
+      if (length == 0) continue;
+      ++source.lines;
+      at += length - 1;
+      last_line = at + 1;
+    }
+    source.last_column = Utf16Units(code.substr(last_line)) + 1;
     return source;
   }
 

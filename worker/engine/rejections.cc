@@ -47,8 +47,8 @@ void Rejections::Report(v8::Local<v8::Context> context, v8::Local<v8::Value> own
     const v8::Local<v8::Promise> promise = tracked.Get(isolate);
     if (!own_promise.IsEmpty() && promise->StrictEquals(own_promise)) continue;
     if (!meter->AdmitConsole()) continue;
-    meter->SendConsole(Level::kError, "Unhandled rejection: " + ErrorText(context, promise->Result(), source),
-                       /*whole=*/true);
+    const std::string text = ErrorText(context, promise->Result(), source, meter->max_event_bytes() + 1);
+    meter->SendConsole(Level::kError, "Unhandled rejection: " + text, /*whole=*/true);
   }
   meter->DropMany(untracked_);
 }

@@ -206,19 +206,33 @@ Result<v8::Local<v8::Context>> Template::MakeContext(Intrinsics* intrinsics) {
   kept(kError, &intrinsics->error);
   kept(kErrorToString, &intrinsics->error_to_string);
 
+  if (auto taken = TakeOffGlobals(context, intrinsics); !taken) return Fail(taken.error());
+  if (auto installed = InstallBindings(context); !installed) return Fail(installed.error());
+  return scope.Escape(context);
+}
+
+Status Template::TakeOffGlobals(v8::Local<v8::Context> context, Intrinsics* intrinsics) {
   // V8 puts these two back into every context that it makes from a snapshot, so the prelude cannot take them
-  // out. Shared memory is the raw material of hand-made clocks, and there is no second thread to share it
-  // with.
+  // out.
+  const v8::Local<v8::Object> global = context->Global();
   const v8::Local<v8::String> web_assembly = Literal(isolate_, "WebAssembly");
+  const v8::Local<v8::String> shared_buffer = Literal(isolate_, "SharedArrayBuffer");
   v8::Local<v8::Value> value;
-  if (!context->Global()->Get(context, web_assembly).ToLocal(&value) ||
-      !context->Global()->Delete(context, web_assembly).FromMaybe(false) ||
-      !context->Global()->Delete(context, Literal(isolate_, "SharedArrayBuffer")).FromMaybe(false)) {
+  v8::Local<v8::Value> shared;
+  v8::Local<v8::Value> prototype;
+  if (!global->Get(context, web_assembly).ToLocal(&value) ||
+      !global->Get(context, shared_buffer).ToLocal(&shared) || !shared->IsObject() ||
+      !shared.As<v8::Object>()->Get(context, Literal(isolate_, "prototype")).ToLocal(&prototype) ||
+      !prototype->IsObject() ||
+      // Shared memory is the raw material of hand-made clocks, and there is no second thread to share it
+      // with. A shared memory of WebAssembly must not lead back to the constructor.
+      !prototype.As<v8::Object>()->Delete(context, Literal(isolate_, "constructor")).FromMaybe(false) ||
+      !global->Delete(context, web_assembly).FromMaybe(false) ||
+      !global->Delete(context, shared_buffer).FromMaybe(false)) {
     return Fail(ErrorKind::kInternal, "cannot take WebAssembly and SharedArrayBuffer off the global object");
   }
   intrinsics->web_assembly.Reset(isolate_, value);
-  if (auto installed = InstallBindings(context); !installed) return Fail(installed.error());
-  return scope.Escape(context);
+  return {};
 }
 
 Status Template::Warm() {

@@ -40,6 +40,7 @@ class Template {
   Status MakeIsolate(const EngineOptions& options, v8::StartupData snapshot);
   /// A context from the snapshot with bindings, and its intrinsics.
   Result<v8::Local<v8::Context>> MakeContext(Intrinsics* intrinsics);
+  Status TakeOffGlobals(v8::Local<v8::Context> context, Intrinsics* intrinsics);
   /// Runs representative code in a throw-away context (DESIGN section 6.5).
   Status Warm();
   void Compact();
