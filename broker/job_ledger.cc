@@ -84,6 +84,14 @@ void JobLedger::Resubmitted(Session& session, Job& known, std::uint64_t fingerpr
   }
 }
 
+JobError JobLedger::NeverFits(const JobSpec& spec) const {
+  return MakeError(Code::kOverloaded,
+                   "no worker has " + std::to_string(spec.memory_mb) + " MiB for a job; the largest has " +
+                       std::to_string(workers_.LargestMemoryMb()) +
+                       ": lower memoryMb, or give a worker more --memory-mb",
+                   "memoryMb");
+}
+
 std::optional<JobError> JobLedger::CheckCapacity(const Session& session, const JobSpec& spec,
                                                  std::uint64_t bytes) {
   if (session.unfinished >= 2 * config_.client_credit) {
@@ -92,8 +100,7 @@ std::optional<JobError> JobLedger::CheckCapacity(const Session& session, const J
   }
   if (workers_.AnyAccepting() && !workers_.CouldEverTake(spec.memory_mb)) {
     // No retryAfterMs: waiting does not help while the pool is what it is.
-    return MakeError(Code::kOverloaded, "no worker has " + std::to_string(spec.memory_mb) + " MiB",
-                     "memoryMb");
+    return NeverFits(spec);
   }
   if (spec.admission == Admission::kFailFast && !(queue_.empty() && workers_.PickFor(spec.memory_mb))) {
     return Overloaded("no worker has a free slot and " + std::to_string(spec.memory_mb) + " MiB now");
@@ -284,10 +291,7 @@ void JobLedger::Dispatch(TimePoint now) {
       continue;
     }
     if (!workers_.AnyAccepting() || workers_.CouldEverTake(job->spec.memory_mb)) return;
-    EndWithError(*job, JobEvent::kRefuse,
-                 MakeError(Code::kOverloaded, "no worker has " + std::to_string(job->spec.memory_mb) + " MiB",
-                           "memoryMb"),
-                 now);
+    EndWithError(*job, JobEvent::kRefuse, NeverFits(job->spec), now);
   }
 }
 

@@ -60,6 +60,8 @@ class JobLedger {
 
  private:
   Job* FindLease(Worker& worker, LeaseId lease);
+  /// OVERLOADED for a job that no worker of this pool could ever run.
+  JobError NeverFits(const JobSpec& spec) const;
   void Resubmitted(Session& session, Job& known, std::uint64_t fingerprint);
   std::optional<JobError> CheckCapacity(const Session& session, const JobSpec& spec, std::uint64_t bytes);
   void Refuse(Session& session, const JobId& id, const JobError& error);

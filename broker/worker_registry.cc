@@ -1,5 +1,7 @@
 #include "broker/worker_registry.h"
 
+#include <algorithm>
+
 namespace skerry::broker {
 
 Worker& WorkerRegistry::Connect(const SessionId& session, const Peer& link, TimePoint now) {
@@ -40,10 +42,15 @@ Worker* WorkerRegistry::PickFor(std::uint64_t memory_mb) {
 }
 
 bool WorkerRegistry::CouldEverTake(std::uint64_t memory_mb) const {
+  return memory_mb <= LargestMemoryMb();
+}
+
+std::uint64_t WorkerRegistry::LargestMemoryMb() const {
+  std::uint64_t largest = 0;
   for (const auto& [session, worker] : workers_) {
-    if (!worker->draining && memory_mb <= worker->full_memory_mb) return true;
+    if (!worker->draining) largest = std::max(largest, worker->full_memory_mb);
   }
-  return false;
+  return largest;
 }
 
 bool WorkerRegistry::AnyAccepting() const {

@@ -46,6 +46,8 @@ class WorkerRegistry {
   Worker* PickFor(std::uint64_t memory_mb);
   /// Whether some worker that takes jobs at all could run this one when idle.
   bool CouldEverTake(std::uint64_t memory_mb) const;
+  /// The most memory that any accepting worker has for one job; 0: there is none.
+  std::uint64_t LargestMemoryMb() const;
   /// Whether any worker is connected and not draining.
   bool AnyAccepting() const;
 

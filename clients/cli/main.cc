@@ -24,23 +24,44 @@ constexpr const char* kExamples =
     "Exit status: 0 all ok, 1 some jobs failed, 2 usage, 69 broker unreachable, 74 output failed, 130 "
     "interrupted.\n";
 
-void AddPoolOptions(CLI::App& app, PoolOptions& pool) {
+constexpr const char* kRunExamples =
+    "Each line of JOBS.jsonl is one job; `code` is all it needs:\n"
+    "  {\"id\":\"add\",\"code\":\"return input.a + "
+    "input.b\",\"input\":{\"a\":19,\"b\":23},\"limits\":{\"timeoutMs\":1000}}\n"
+    "FIXTURES.json answers host calls by method; \"*\" answers any other:\n"
+    "  "
+    "{\"getUser\":{\"$value\":{\"id\":1},\"$delayMs\":20},\"flaky\":{\"$error\":\"no\"},\"slow\":{\"$never\":"
+    "true},\"*\":null}\n\n"
+    "RESULTS.jsonl is replaced unless --resume is given; results come in the order in which jobs end.\n"
+    "Exit status: 0 all ok, 1 some jobs failed, 2 usage, 69 broker unreachable, 74 output failed, 130 "
+    "interrupted.\n";
+
+/// `broker`: with one there is no private pool for them to apply to.
+void AddPoolOptions(CLI::App& app, PoolOptions& pool, CLI::Option* broker) {
   app.add_option("--isolates", pool.isolates, "jobs at once per private worker (2 x cores)")
-      ->check(CLI::Range(1, 1 << 16));
-  app.add_option("--spares", pool.spares, "isolates forked ahead per private worker")
-      ->check(CLI::Range(0, 1 << 16));
-  app.add_option("--memory-mb", pool.memory_mb, "memory for jobs per private worker, MiB (80 % of RAM)")
-      ->check(CLI::Range(1, 1 << 26));
+      ->check(CLI::Range(1, 4096))
+      ->excludes(broker);
+  app.add_option("--spares", pool.spares,
+                 "isolates forked ahead per private worker (as --isolates, at most 2 x cores)")
+      ->check(CLI::Range(0, 4096))
+      ->excludes(broker);
+  app.add_option("--memory-mb", pool.memory_mb,
+                 "memory of each private worker for cells, spares and jobs together, MiB (80 % of RAM)")
+      ->check(CLI::Range(1, 1 << 26))
+      ->excludes(broker);
   app.add_option("--jit", pool.jit, "V8's compilers in private workers (maglev)")
-      ->check(CLI::IsMember({"full", "maglev", "none"}));
+      ->check(CLI::IsMember({"full", "maglev", "none"}))
+      ->excludes(broker);
   app.add_option("--ceiling", pool.ceilings,
-                 "LIMIT=VALUE, the most a job may ask of the private pool, repeatable");
+                 "LIMIT=VALUE, the most a job may ask of the private pool, repeatable")
+      ->excludes(broker);
   app.add_option("--log-level", pool.log_level,
                  "of private processes: trace, debug, info, warn, error, off (warn)")
       ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
   app.add_option("--worker-program", pool.worker_program,
                  "the private workers' program (skerry-worker beside skerry)")
-      ->check(CLI::ExistingFile);
+      ->check(CLI::ExistingFile)
+      ->excludes(broker);
 }
 
 /// What CLI11 asks of a check: why not, or nothing.
@@ -49,11 +70,15 @@ std::string CheckId(const std::string& id) {
   return "must be 1 to " + std::to_string(kMaxIdBytes) + " bytes";
 }
 
-void AddConnectOptions(CLI::App& app, ConnectOptions& connect) {
-  app.add_option("--broker", connect.broker, "its clients' endpoint; without it a private pool is started");
+/// Returns --broker.
+CLI::Option* AddConnectOptions(CLI::App& app, ConnectOptions& connect) {
+  CLI::Option* broker =
+      app.add_option("--broker", connect.broker,
+                     "ENDPOINT of a running skerry-broker's --clients; without it a private pool is started");
   app.add_option("--data", connect.data, "FIXTURES.json: answers to host calls");
   app.add_option("--tenant", connect.tenant, "tenant of jobs that name none (default)")->check(&CheckId);
   app.add_option("--user", connect.user, "user of jobs that name none")->check(&CheckId);
+  return broker;
 }
 
 CLI::App* AddRun(CLI::App& app, RunOptions& run) {
@@ -63,10 +88,12 @@ CLI::App* AddRun(CLI::App& app, RunOptions& run) {
   sub->add_flag("--resume", run.resume,
                 "keep the output's results, run only what has none or failed on our side");
   sub->add_flag("--quiet", run.quiet, "no progress bar, no summary");
+  CLI::Option* broker = AddConnectOptions(*sub, run.connect);
   sub->add_option("--workers", run.connect.pool.workers, "private workers to start (1)")
-      ->check(CLI::Range(1, 256));
-  AddConnectOptions(*sub, run.connect);
-  AddPoolOptions(*sub, run.connect.pool);
+      ->check(CLI::Range(1, 256))
+      ->excludes(broker);
+  AddPoolOptions(*sub, run.connect.pool, broker);
+  sub->footer(kRunExamples);
   return sub;
 }
 
@@ -101,6 +128,7 @@ CLI::App* AddExec(CLI::App& app, ExecOptions& exec, std::vector<ExecLimit>& limi
 int Main(int argc, char** argv) {
   CLI::App app(kExamples, "skerry");
   app.require_subcommand(1);
+  app.set_version_flag("--version", SKERRY_VERSION);
   RunOptions run;
   ExecOptions exec;
   std::vector<ExecLimit> limits = {{"--timeout-ms", LimitId::kTimeoutMs, {}},

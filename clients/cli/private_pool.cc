@@ -87,6 +87,12 @@ Status PrivatePool::StartWorker(const std::string& binaries, const PoolOptions& 
   Add(arguments, "--isolates", options.isolates);
   Add(arguments, "--spares", options.spares);
   Add(arguments, "--jit", options.jit);
+  // A ceiling over what cells are made for by default is a wish for larger ones.
+  constexpr std::string_view kMemoryCeiling = "memoryMb=";
+  for (const std::string& ceiling : options.ceilings) {
+    if (ceiling.starts_with(kMemoryCeiling))
+      Add(arguments, "--max-job-memory-mb", ceiling.substr(kMemoryCeiling.size()));
+  }
   std::optional<std::uint64_t> memory_mb = options.memory_mb;
   if (!memory_mb && options.workers > 1) memory_mb = SharedMemoryMb(options.workers);
   Add(arguments, "--memory-mb", memory_mb);

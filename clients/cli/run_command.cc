@@ -58,7 +58,10 @@ int RunCommand(const RunOptions& options) {
   auto results = ResultFile::Open(options.output, options.resume ? Existing::kKeep : Existing::kReplace);
   if (!results) return Complain(results.error().message, kExitUsage);
   const TimePoint start = SteadyClock::now();
-  Progress progress(options.quiet ? Progress::Show::kNever : Progress::Show::kOnTerminal, start);
+  // Results on the same terminal are progress enough, and a bar between them is not.
+  const bool results_on_terminal = options.output == "-" && isatty(STDOUT_FILENO) == 1;
+  Progress progress(
+      options.quiet || results_on_terminal ? Progress::Show::kNever : Progress::Show::kOnTerminal, start);
   const JobDefaults defaults{TenantId(options.connect.tenant), UserId(options.connect.user)};
   JobRun run(*connection, *reader, *results, defaults, progress);
   const int code = run.Execute();

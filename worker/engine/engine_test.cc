@@ -63,6 +63,13 @@ TEST(Module, TheDefaultExportGoesBeforeTheHandler) {
             "\"default\"");
 }
 
+TEST(Modules, OneThatExportsNothingToCallIsToldSo) {
+  const Ending ending = RunMode(Mode::kModule, "export const unrelated = 1;");
+  ASSERT_TRUE(ending.outcome.error) << ending.Describe();
+  EXPECT_EQ(ending.outcome.error->code, Code::kRuntime);
+  EXPECT_EQ(ending.outcome.error->message, "the module exports neither a default nor a handler");
+}
+
 TEST(Module, AnExportThatIsNoFunctionIsTheValue) {
   EXPECT_EQ(RunMode(Mode::kModule, "export default {a: 1}").outcome.value, R"({"a":1})");
 }

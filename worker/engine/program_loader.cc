@@ -104,12 +104,17 @@ JobError ProgramLoader::RefuseImport() const {
 ProgramLoader::Started ProgramLoader::Export(v8::Local<v8::Value> input) {
   v8::TryCatch caught(isolate_);
   const auto exports = module_->GetModuleNamespace().As<v8::Object>();
-  v8::Local<v8::Value> exported = v8::Undefined(isolate_);
+  v8::Local<v8::Value> exported;
   for (const std::string_view name : {"default", "handler"}) {
     const v8::Local<v8::String> key = Literal(isolate_, name);
     if (!exports->HasOwnProperty(context_, key).FromMaybe(false)) continue;
     if (!exports->Get(context_, key).ToLocal(&exported)) return Caught(caught, Code::kRuntime);
     break;
+  }
+  if (exported.IsEmpty()) {
+    JobError error = MakeError(Code::kRuntime, "the module exports neither a default nor a handler");
+    error.stack = error.name + ": " + error.message;
+    return error;
   }
   if (!exported->IsFunction()) return Follow(exported, caught);
   v8::Local<v8::Value> arguments[] = {input};

@@ -31,7 +31,7 @@ class ProgramLoader {
   /// a module it is the promise of its evaluation, and Export gives the value's.
   Started Start(Mode mode, std::string_view code);
   /// Of an evaluated module: calls the default export, or else the export `handler`, with `input`; an export
-  /// that is no function is the value itself, and a module without either has the value undefined.
+  /// that is no function is the value itself, and a module without either is the program's fault (RUNTIME).
   Started Export(v8::Local<v8::Value> input);
 
  private:
