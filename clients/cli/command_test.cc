@@ -163,6 +163,7 @@ TEST_F(Command, UsageFaultsAreExitTwo) {
            {"run", jobs, "--ceiling", "nonsense=1"},
            {"run", jobs, "--ceiling", "timeoutMs=abc"},
            {"exec", folder_ / "missing"},
+           {"exec", folder_ / "."},
            {"exec", jobs, "--input", "{bad"},
        }) {
     EXPECT_EQ(Run(arguments), 2) << (arguments.empty() ? "" : arguments.back());

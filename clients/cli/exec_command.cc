@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -32,6 +33,8 @@ Result<JobRequest> ReadProgram(const ExecOptions& options) {
   } else {
     std::ifstream file(options.file, std::ios::binary);
     if (!file) return FailErrno("cannot read " + options.file);
+    // A folder opens, and only fails when it is read.
+    if (std::filesystem::is_directory(options.file)) return FailErrno("cannot read " + options.file, EISDIR);
     text << file.rdbuf();
   }
   JobRequest job;

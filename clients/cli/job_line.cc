@@ -209,14 +209,15 @@ std::variant<JobRequest, LineFault> JobLineParser::Parse(std::string_view line, 
   // simdjson's on-demand reader checks only what it visits: the whole line is checked first.
   if (!IsJson(line)) {
     const bool text = simdjson::validate_utf8(line.data(), line.size());
-    return LineFault{line_id, LineError(number, text ? "not valid JSON" : "not valid UTF-8")};
+    return LineFault{line_id, false, LineError(number, text ? "not valid JSON" : "not valid UTF-8")};
   }
   JobRequest job;
   job.spec.id = JobId(line_id);
   job.spec.tenant = defaults_.tenant;
   job.spec.user = defaults_.user;
   if (auto fault = buffers_->Read(line, job)) {
-    return LineFault{job.spec.id.str(), LineError(number, fault->what, std::move(fault->limit))};
+    return LineFault{job.spec.id.str(), job.spec.id.str() != line_id,
+                     LineError(number, fault->what, std::move(fault->limit))};
   }
   return job;
 }

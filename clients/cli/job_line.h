@@ -26,7 +26,8 @@ struct JobDefaults {
 
 /// The line's result without a run.
 struct LineFault {
-  std::string id;  ///< the job's, or the line number where it has none that can be read
+  std::string id;           ///< the job's, or the line number where it has none that can be read
+  bool has_own_id = false;  ///< false: the number only labels the result; a job may still have it as its id
   JobError error;
 };
 

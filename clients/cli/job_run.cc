@@ -113,7 +113,9 @@ bool JobRun::ReadJob() {
   }
   auto parsed = parser_.Parse(line, reader_.number());
   if (auto* fault = std::get_if<LineFault>(&parsed)) {
-    if (seen_.Insert(fault->id) && results_.done().Contains(fault->id)) {
+    // A line number does not reserve an id: it would refuse the innocent job that has it.
+    const bool first = !fault->has_own_id || seen_.Insert(fault->id);
+    if (first && results_.done().Contains(fault->id)) {
       ++skipped_;
     } else {
       WriteFault(fault->id, fault->error);

@@ -112,6 +112,14 @@ TEST_F(CommandLine, ARepeatedIdIsRefusedAndTheFirstOneRuns) {
   EXPECT_EQ(refused, 1);
 }
 
+TEST_F(CommandLine, ABrokenLinesNumberDoesNotTakeAJobsId) {
+  const auto run = RunText("nonsense\n" + Job("1", "return 'innocent'").Line() + "\n");
+  ASSERT_EQ(run.lines.size(), 2u);
+  std::string both = run.lines[0] + run.lines[1];
+  EXPECT_NE(both.find("\"value\":\"innocent\""), std::string::npos) << both;
+  EXPECT_NE(both.find("line 1: not valid JSON"), std::string::npos) << both;
+}
+
 TEST_F(CommandLine, TheIdDefaultsToTheLineNumber) {
   const auto report =
       RunText("{\"code\":\"return 'one'\"}\n{\"code\":\"return 'two'\"}");  // no end of line, too

@@ -54,7 +54,7 @@ void Describe(CLI::App& app, CommandLine& line) {
       ->check(CLI::IsMember({"full", "maglev", "none"}));
   app.add_option("--cell", worker.cell_program, "Path of skerry-cell [beside this binary]")
       ->type_name("PATH");
-  app.add_option("--id", worker.id, "Name of this worker, stable across reconnects [random]")
+  app.add_option("--id", worker.id, "Name of this worker in logs; a random part is added [worker]")
       ->type_name("NAME");
   app.add_option("--log-level", line.log_level, "trace, debug, info, warn, error or off [info]")
       ->type_name("LEVEL");

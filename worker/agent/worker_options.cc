@@ -29,7 +29,9 @@ void WorkerOptions::FillDefaults(unsigned cores, Bytes memory) {
   if (isolates == 0) isolates = std::size_t{2} * cores;
   if (memory_mb == 0) memory_mb = memory.mib() * 8 / 10;
   if (cell_program.empty()) cell_program = BesideOwnBinary("skerry-cell");
-  if (id.empty()) id = "worker-" + RandomHex(8);
+  // The random part is this process's: two workers under one name would throw each other out of the broker
+  // for ever.
+  id = (id.empty() ? "worker" : id) + "-" + RandomHex(8);
   const std::uint64_t jobs_mb = ManagerOptions().JobsMb();
   if (jobs_mb >= kMinJobMemoryMb) max_job_memory_mb = std::min(max_job_memory_mb, jobs_mb);
 }
@@ -44,7 +46,7 @@ Status WorkerOptions::Validate() const {
   if (max_job_memory_mb < kMinJobMemoryMb || max_job_memory_mb > kMaxJobMemoryMb) {
     complain("--max-job-memory-mb: must be 8 to 16384");
   }
-  if (id.size() > kMaxIdBytes) complain("--id: must be at most 256 bytes");
+  if (id.size() > kMaxIdBytes) complain("--id: must be at most 239 bytes");  // with the part of FillDefaults
   const auto manager = ManagerOptions();
   if (manager.JobsMb() < kMinJobMemoryMb) {
     complain("--memory-mb: " + std::to_string(memory_mb) + " MiB leave no room for a job: cells and " +

@@ -31,8 +31,17 @@ TEST(WorkerOptions, KeepsWhatIsGivenAndLowersTheLargestJobToWhatFits) {
   options.FillDefaults(8, Bytes::MiB(10'000));
   EXPECT_EQ(options.isolates, 1u);
   EXPECT_EQ(options.memory_mb, 512u);
-  EXPECT_EQ(options.id, "me");
+  EXPECT_TRUE(options.id.starts_with("me-")) << options.id;
   EXPECT_EQ(options.max_job_memory_mb, 512u - 2 * IsolateManager::kCellMb - 4 * IsolateManager::kSpareMb);
+}
+
+TEST(WorkerOptions, TwoWorkersOfOneNameAreTwoWorkers) {
+  WorkerOptions one = Good();
+  WorkerOptions other = Good();
+  one.id = other.id = "me";
+  one.FillDefaults(8, Bytes::MiB(10'000));
+  other.FillDefaults(8, Bytes::MiB(10'000));
+  EXPECT_NE(one.id, other.id);
 }
 
 TEST(WorkerOptions, ReportsEveryFaultAtOnce) {

@@ -33,6 +33,7 @@ constexpr int kCannotStart = 1;
 std::optional<engine::EngineOptions> ParseOptions(int argc, char** argv) {
   if (argc != 3) return std::nullopt;
   engine::EngineOptions options;
+  options.text = engine::TextPages::kHuge;
   const std::string_view jit = argv[1];
   const std::string_view memory = argv[2];
   if (jit == "full") {

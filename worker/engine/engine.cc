@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "worker/engine/host/huge_text.h"
 #include "worker/engine/host/memory_guard.h"
 #include "worker/engine/job_run.h"
 #include "worker/engine/template.h"
@@ -45,6 +46,7 @@ class V8Engine : public Engine {
 }  // namespace
 
 Result<std::unique_ptr<Engine>> Engine::Start(const EngineOptions& options) {
+  if (options.text == TextPages::kHuge) MoveTextToHugePages();
   auto platform = StartV8(options.jit);
   if (!platform) return Fail(platform.error());
   auto made = Template::Make(options);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "worker/engine/host/huge_text.h"
 #include "worker/engine/testing/forked_run.h"
 
 namespace skerry::engine {
@@ -315,6 +316,14 @@ TEST(End, FinalizersNeverRun) {
               "for (let i = 0; i < 1e5; i++) r.register({p: new Array(50).fill(i)}, i); await null; return 1")
           .outcome.value,
       "1");
+}
+
+TEST(HugeText, ProgramsRunOnWholeHugePagesOrOnTheFileAsBefore) {
+  const std::size_t moved = MoveTextToHugePages();
+  EXPECT_EQ(moved % (2u << 20), 0u);
+  if (moved == 0) GTEST_SKIP() << "this kernel gives no huge pages";
+  EXPECT_GT(moved, 16u << 20) << "V8's code alone is more than that";
+  EXPECT_EQ(RunCode("return [3, 1, 2].sort().map((x) => x * 2)").outcome.value, "[2,4,6]");
 }
 
 }  // namespace
