@@ -4,6 +4,7 @@
 //   skerry-cell JIT MAX_MEMORY_MB        with its control socket as descriptor 3
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -14,6 +15,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -89,6 +91,16 @@ void ForkIsolate(engine::Engine& engine, Fd socket) {
   }
 }
 
+// Does glibc's housekeeping once here that every fork would else do for itself, copying the pages of all
+// blocks involved: V8's start and the filter's building free hundreds (84 of 190 page faults a job).
+void TidyHeap() {
+  constexpr std::size_t kLargerThanAnyFreeBlock = 60u << 10;  // and below the engine's threshold for mappings
+  malloc_trim(0);                                             // merges them, onto an unsorted list
+  // A request that nothing on that list fits has all of it sorted away.
+  void* volatile block = std::malloc(kLargerThanAnyFreeBlock);
+  std::free(block);
+}
+
 int Complain(std::string_view message) {
   std::fprintf(stderr, "skerry-cell: %.*s\n", static_cast<int>(message.size()), message.data());
   return kCannotStart;
@@ -108,6 +120,7 @@ int Main(int argc, char** argv) {
   if (!IsSingleThreaded()) return Complain("something has started a thread; the cell cannot be forked");
   PrepareOutOfMemoryRecord();
   if (auto status = LockDownCell(); !status) return Complain(status.error().message);
+  TidyHeap();
   if (SendControl(kControlFd, ControlByte::kReady, -1) != 0) return kCannotStart;
   TemplateLoop(**engine);
 }

@@ -1,6 +1,5 @@
 #include "worker/engine/template.h"
 
-#include <malloc.h>
 #include <v8-exception.h>
 #include <v8-function.h>
 #include <v8-primitive.h>
@@ -265,8 +264,6 @@ void Template::Compact() {
   NoObject none;
   std::vector<v8::Global<v8::Object>> found;
   isolate_->GetHeapProfiler()->QueryObjects(context(), &none, &found);
-  // Or the first large allocation in every fork would merge, and so copy, what warming has freed.
-  ::malloc_trim(0);
 }
 
 }  // namespace skerry::engine
