@@ -70,6 +70,13 @@ void EventGate::Report(Usage& usage) const {
   usage.data_bytes = data_bytes_;
 }
 
+void CheckAnswer(wire::AnswerKind& kind, std::string& payload) {
+  const bool fits = kind == wire::AnswerKind::kValue ? IsJson(payload) : IsUtf8(payload);
+  if (fits) return;
+  kind = wire::AnswerKind::kError;
+  payload = "the host's answer is not what the protocol allows: neither JSON nor an error's text";
+}
+
 std::size_t MaxFrameBytes(const Limits& limits) {
   return std::max({limits.Get(LimitId::kMaxResultBytes), limits.Get(LimitId::kMaxParamsBytes),
                    limits.Get(LimitId::kMaxEventBytes), static_cast<std::uint64_t>(kMaxDetailBytes)}) +

@@ -54,6 +54,10 @@ class EventGate {
   std::set<std::uint32_t> open_calls_;
 };
 
+/// A value from the client that is not JSON breaks the wire, which is not the program's fault: it becomes an
+/// error that says so, for the call to reject with.
+void CheckAnswer(wire::AnswerKind& kind, std::string& payload);
+
 /// The largest payload frame that a run with these limits may send.
 std::size_t MaxFrameBytes(const Limits& limits);
 

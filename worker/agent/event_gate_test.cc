@@ -112,6 +112,21 @@ TEST(EventGate, DropsAnswersToCallsThatAreNotOpen) {
   EXPECT_FALSE(gate.OnAnswer(1, wire::AnswerKind::kValue, 1));
 }
 
+TEST(CheckAnswer, TurnsWhatIsNoJsonIntoAnErrorThatNamesTheHost) {
+  for (const char* bad : {"{bad", "", "\"\xff\""}) {
+    wire::AnswerKind kind = wire::AnswerKind::kValue;
+    std::string payload = bad;
+    CheckAnswer(kind, payload);
+    EXPECT_EQ(kind, wire::AnswerKind::kError) << bad;
+    EXPECT_NE(payload.find("host"), std::string::npos);
+  }
+  wire::AnswerKind kind = wire::AnswerKind::kValue;
+  std::string payload = "{\"a\":[1]}";
+  CheckAnswer(kind, payload);
+  EXPECT_EQ(kind, wire::AnswerKind::kValue);
+  EXPECT_EQ(payload, "{\"a\":[1]}");
+}
+
 TEST(MaxFrameBytes, FitsTheLargestThingThatARunMaySend) {
   Limits limits = Small();
   EXPECT_GE(MaxFrameBytes(limits), limits.Get(LimitId::kMaxResultBytes));

@@ -136,6 +136,7 @@ void IsolateRun::KillProcess() {
 
 void IsolateRun::Answer(std::uint32_t call, wire::AnswerKind kind, std::string payload) {
   if (state_ != RunState::kRunning) return;
+  CheckAnswer(kind, payload);
   const auto delivered = gate_.OnAnswer(call, kind, payload.size());
   if (!delivered) return;
   if (*delivered == wire::AnswerKind::kRefused) payload.clear();

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "common/text_check.h"
+
 namespace skerry::agent {
 namespace {
 
@@ -45,6 +47,9 @@ std::variant<JobPlan, JobError> PlanJob(wire::Dispatch dispatch, std::vector<std
   if (payloads[1].size() > kMaxInputBytes) {
     return Invalid("the input has more than " + std::to_string(kMaxInputBytes) + " bytes");
   }
+  // V8 would read other bytes as U+FFFD: another program than was sent.
+  if (!IsUtf8(payloads[0])) return Invalid("the code is not UTF-8");
+  if (!IsUtf8(payloads[1])) return Invalid("the input is not UTF-8");
   JobPlan plan;
   plan.dispatch = std::move(dispatch);
   plan.dispatch.job.limits = NamesOf(limits);

@@ -50,6 +50,17 @@ TEST(PlanJob, RefusesCodePastItsLimitAtTheEdge) {
   EXPECT_EQ(RefusedField({{"maxCodeBytes", 4}}, {"12345", ""}), "maxCodeBytes");
 }
 
+TEST(PlanJob, RefusesBytesThatV8WouldReadAsSomethingElse) {
+  const std::string bad = "return 1//\xff\xfe";
+  for (const std::vector<std::string>& payloads :
+       {std::vector<std::string>{bad, ""}, {"return 1", "\"\xff\""}}) {
+    const auto planned = PlanJob(wire::Dispatch{}, payloads, 1024);
+    ASSERT_TRUE(std::holds_alternative<JobError>(planned));
+    EXPECT_EQ(std::get<JobError>(planned).code, Code::kValidation);
+    EXPECT_EQ(std::get<JobError>(planned).fault, Fault::kClient);
+  }
+}
+
 TEST(PlanJob, RefusesADispatchWithoutItsTwoPayloads) {
   EXPECT_EQ(RefusedField({}, {"1"}), "");
   EXPECT_EQ(RefusedField({}, {}), "");

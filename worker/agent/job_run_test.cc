@@ -205,7 +205,7 @@ TEST_F(JobRunTest, EndsABrokenProtocolAtOnceAndNeverRunsItAgain) {
   for (const char* script :
        {"garbage\nhang", "oversized\nhang", "unknown-message\nhang", "headerless\nhang", "raw-status {\nhang",
         "ok {\nhang", "final LOST infrastructure -\nhang", "final TIMEOUT limit timeoutMs\nhang",
-        "call m {\nhang", "final RUNTIME infrastructure -\nhang", "event \xff\nhang"}) {
+        "call m {\nhang", "final RUNTIME infrastructure -\nhang", "event-not-utf8\nhang"}) {
     const TimePoint before = loop_.Now();
     const Outcome outcome = Play(script, {}, Retry::kAlways);
     EXPECT_EQ(Text(outcome), "CRASH ") << script;

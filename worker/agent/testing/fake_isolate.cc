@@ -108,6 +108,8 @@ class Player {
       wire::Event event;
       event.type = verb == "event" ? EventType::kConsole : EventType::kStatus;
       Send(event, {rest});
+    } else if (verb == "event-not-utf8") {
+      Send(wire::Event{}, {"\xff"});
     } else if (verb == "dropped") {
       Send(wire::Dropped{std::stoul(rest)}, {});
     } else if (verb == "call" || verb == "call-only") {
