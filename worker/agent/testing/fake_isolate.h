@@ -1,7 +1,8 @@
 // What a forked test child does in place of an isolate: reads one DISPATCH from its socket and plays the
 // script that is the job's code. One command a line; the child exits with 0 behind the last.
 //
-//   event TEXT | event-not-utf8 | status JSON | raw-status TEXT | dropped N | call METHOD PARAMS (and awaits the answer) |
+//   event TEXT | event-not-utf8
+//   status JSON | raw-status TEXT | dropped N | call METHOD PARAMS (and awaits the answer) |
 //   call-only METHOD PARAMS | ok VALUE | echo (the last answer as value) | input | attempt |
 //   final CODE FAULT LIMIT|- | big BYTES (a result of that size) |
 //   exit N | signal N | hang | spin | sleep MS | flood | alloc MB (touched) | cannot-map MB | close |
