@@ -159,11 +159,4 @@ bool IsJson(std::string_view text, JsonLayout layout) {
   return IsUtf8(text) && JsonScanner(text, layout).Document();
 }
 
-std::string_view CutUtf8(std::string_view text, std::size_t max_bytes) {
-  if (text.size() <= max_bytes) return text;
-  std::size_t length = max_bytes;
-  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;
-  return text.substr(0, length);
-}
-
 }  // namespace skerry

@@ -5,7 +5,6 @@
 // does not link simdjson.
 #pragma once
 
-#include <cstddef>
 #include <string_view>
 
 namespace skerry {
@@ -18,7 +17,5 @@ enum class JsonLayout : bool {
 bool IsUtf8(std::string_view text);
 /// Whether `text` is exactly one JSON value (RFC 8259) in UTF-8, of any depth.
 bool IsJson(std::string_view text, JsonLayout layout = JsonLayout::kFree);
-/// The longest prefix of at most `max_bytes` that does not cut a UTF-8 sequence.
-std::string_view CutUtf8(std::string_view text, std::size_t max_bytes);
 
 }  // namespace skerry

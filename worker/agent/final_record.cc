@@ -6,6 +6,7 @@
 
 #include "common/text_check.h"
 #include "common/units.h"
+#include "common/utf8.h"
 #include "common/wire/codec.h"
 
 namespace skerry::agent {

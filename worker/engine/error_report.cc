@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "common/limits.h"
+#include "common/utf8.h"
 #include "worker/engine/inspect.h"
 #include "worker/engine/safe_read.h"
 #include "worker/engine/stack_text.h"
-#include "worker/engine/utf8.h"
 #include "worker/engine/v8_text.h"
 
 namespace skerry::engine {
@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kUncaught = "Uncaught ";
 
 std::string Capped(std::string text, std::size_t max_bytes = kMaxErrorBytes) {
-  text.resize(Utf8Prefix(text, max_bytes).size());
+  text.resize(CutUtf8(text, max_bytes).size());
   return text;
 }
 
@@ -58,7 +58,7 @@ NameAndMessage ReadNameAndMessage(v8::Local<v8::Context> context, v8::Local<v8::
   const auto error = exception.As<v8::Object>();
   std::string name;
   if (ReadString(context, error, "name", max_bytes, &name) && !name.empty()) {
-    read.name = Capped(std::move(name), max_bytes);
+    read.name = std::move(name);
   } else if (error->IsNativeError()) {
     read.name = Capped(ToUtf8(isolate, error->GetConstructorName()), max_bytes);
   }

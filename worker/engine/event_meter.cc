@@ -1,5 +1,6 @@
 #include "worker/engine/event_meter.h"
 
+#include "common/utf8.h"
 #include "worker/engine/utf8.h"
 
 namespace skerry::engine {
@@ -30,7 +31,7 @@ bool EventMeter::AdmitStatus() {
 }
 
 void EventMeter::SendConsole(Level level, std::string_view text, bool whole) {
-  const std::string_view payload = Utf8Prefix(text, max_event_bytes_);
+  const std::string_view payload = CutUtf8(text, max_event_bytes_);
   if (!Fits(payload.size())) return;
   ++console_;
   port_.SendEvent(EventType::kConsole, level, payload, !whole || payload.size() < text.size());

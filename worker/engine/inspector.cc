@@ -16,9 +16,9 @@
 #include <cmath>
 #include <utility>
 
+#include "common/utf8.h"
 #include "worker/engine/error_report.h"
 #include "worker/engine/safe_read.h"
-#include "worker/engine/utf8.h"
 #include "worker/engine/v8_text.h"
 
 namespace skerry::engine {
@@ -90,7 +90,7 @@ Inspector::Inspector(v8::Local<v8::Context> context, const ProgramSource& source
 
 void Inspector::Text(std::string_view text) {
   if (full_) return;
-  const std::string_view fits = Utf8Prefix(text, max_bytes_ - std::min(max_bytes_, out_.size()));
+  const std::string_view fits = CutUtf8(text, max_bytes_ - std::min(max_bytes_, out_.size()));
   out_ += fits;
   full_ = fits.size() < text.size();
 }

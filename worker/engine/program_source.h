@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/outcome.h"
+#include "common/utf8.h"
 
 namespace skerry::engine {
 
@@ -28,9 +29,8 @@ constexpr std::size_t LineTerminatorBytes(std::string_view text) {
 constexpr std::uint32_t Utf16Units(std::string_view text) {
   std::uint32_t units = 0;
   for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    units += (byte & 0xC0) != 0x80;  // one a character
-    units += byte >= 0xF0;           // and a second where it is past U+FFFF
+    units += !IsUtf8Continuation(c);                 // one a character
+    units += static_cast<unsigned char>(c) >= 0xF0;  // and a second where it is past U+FFFF
   }
   return units;
 }

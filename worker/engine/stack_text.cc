@@ -10,7 +10,6 @@
 #include "worker/engine/intrinsics.h"
 #include "worker/engine/job_run.h"
 #include "worker/engine/safe_read.h"
-#include "worker/engine/utf8.h"
 #include "worker/engine/v8_text.h"
 
 namespace skerry::engine {

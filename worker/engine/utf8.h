@@ -1,4 +1,4 @@
-// Cutting UTF-8 text to a size. Threads: pure functions.
+// Cutting JSON text to a size (common/utf8.h cuts plain text). Threads: pure functions.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,6 @@
 #include <string_view>
 
 namespace skerry::engine {
-
-/// The longest prefix of at most `max_bytes` that does not end inside a character.
-std::string_view Utf8Prefix(std::string_view text, std::size_t max_bytes);
 
 /// A JSON string literal that holds as much of `json_text` as fits in `max_bytes` (at least 2), quotes
 /// included. `json_text` is JSON itself, so it has no raw control characters.

@@ -5,18 +5,20 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "common/utf8.h"
+
 namespace skerry::engine {
 namespace {
 
 TEST(Utf8Prefix, KeepsTextThatFitsExactly) {
-  EXPECT_EQ(Utf8Prefix("abc", 3), "abc");
-  EXPECT_EQ(Utf8Prefix("", 0), "");
+  EXPECT_EQ(CutUtf8("abc", 3), "abc");
+  EXPECT_EQ(CutUtf8("", 0), "");
 }
 
 TEST(Utf8Prefix, NeverCutsInsideACharacter) {
   const std::string text = "aé漢😀";  // 1 + 2 + 3 + 4 bytes
   const std::size_t ends[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10};
-  for (std::size_t max = 0; max <= 10; ++max) EXPECT_EQ(Utf8Prefix(text, max).size(), ends[max]) << max;
+  for (std::size_t max = 0; max <= 10; ++max) EXPECT_EQ(CutUtf8(text, max).size(), ends[max]) << max;
 }
 
 TEST(QuotedPrefix, IsAJsonStringOfAsMuchAsFits) {
