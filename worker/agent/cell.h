@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "common/fd.h"
 #include "common/result.h"
@@ -27,9 +28,29 @@ struct ForkedProcess {
   Fd socket;  ///< SOCK_STREAM, non-blocking here; speaks common/wire/stream.h
 };
 
+/// Made by a process of a cell, which waits in it until it is killed.
+struct ForbiddenCall {
+  pid_t pid = -1;
+  std::string name;  ///< of the system call
+};
+
+/// Reports of forbidden system calls by one cell and its isolates, which outlive it.
+class ForbiddenCalls {
+ public:
+  virtual ~ForbiddenCalls() = default;
+  /// Readable: call Next. Hung up: none will come any more.
+  virtual int fd() const = 0;
+  /// The next one; nothing where its process has died meanwhile.
+  virtual std::optional<ForbiddenCall> Next() = 0;
+};
+
 class Cell {
  public:
   virtual ~Cell() = default;
+  /// Once; null where the kernel does not report them.
+  virtual std::unique_ptr<ForbiddenCalls> TakeForbiddenCalls() { return nullptr; }
+  /// What holds its processes in, for the log.
+  virtual std::string DescribeSandbox() const { return "none"; }
   /// Readable: call OnReadable.
   virtual int control_fd() const = 0;
   virtual pid_t pid() const = 0;

@@ -55,7 +55,9 @@ void CellSupervisor::OnStarted(Result<std::unique_ptr<Cell>> started) {
   running.since = loop_.Now();
   running.watch = loop_.OnReadable(running.cell->control_fd(), [this] { OnControlReadable(); });
   age_timer_ = loop_.After(options_.max_age, [this] { RenewIfOld(); });
-  spdlog::info("cell {} is ready, pid {}", running.number, running.cell->pid());
+  spdlog::info("cell {} is ready, pid {}, sandbox {}", running.number, running.cell->pid(),
+               running.cell->DescribeSandbox());
+  if (auto reports = running.cell->TakeForbiddenCalls()) listener_.OnForbiddenCalls(std::move(reports));
   if (retired) listener_.OnCellRetired(*retired);
   SetHealthy(true);
   listener_.OnCellReady();

@@ -31,6 +31,8 @@ class CellListener {
   virtual void OnCellReady() = 0;
   /// What was forked from this cell and is idle must not be used any more.
   virtual void OnCellRetired(CellNumber cell) = 0;
+  /// Of a cell that has just started.
+  virtual void OnForbiddenCalls(std::unique_ptr<ForbiddenCalls> reports) = 0;
   /// IsHealthy has changed.
   virtual void OnCellHealth(bool healthy) = 0;
 };

@@ -32,6 +32,7 @@ IsolateManager::IsolateManager(EventLoop& loop, CellFactory factory, Options opt
     : loop_(loop),
       options_(options),
       ledger_(options.max_concurrent_isolates, options.JobsMb()),
+      forbidden_calls_(loop),
       wanted_spares_(options.max_spares),
       cells_(loop, std::move(factory), *this, options.cells) {}
 

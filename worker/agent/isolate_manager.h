@@ -22,6 +22,7 @@
 
 #include "worker/agent/cell_supervisor.h"
 #include "worker/agent/event_loop.h"
+#include "worker/agent/forbidden_call_watch.h"
 #include "worker/agent/isolate.h"
 #include "worker/agent/lease_ledger.h"
 
@@ -84,6 +85,8 @@ class IsolateManager : private CellListener {
   void NoteHandOver(CellNumber cell, HandOver result);
   /// The isolate died in a way that may have shown its cell's layout.
   void Retire(CellNumber cell, const std::string& why) { cells_.Retire(cell, why); }
+  /// Whom to tell when the job's process makes a forbidden system call.
+  ForbiddenCallWatch& forbidden_calls() { return forbidden_calls_; }
   /// No more forks ahead of need, and no new cells unless a job waits for one: the worker is draining.
   void StopSpares();
   /// Told when forks can (not) be hoped for.
@@ -104,6 +107,9 @@ class IsolateManager : private CellListener {
   void OnForked(Isolate isolate) override;
   void OnCellReady() override { Refill(); }
   void OnCellRetired(CellNumber cell) override;
+  void OnForbiddenCalls(std::unique_ptr<ForbiddenCalls> reports) override {
+    forbidden_calls_.Add(std::move(reports));
+  }
   void OnCellHealth(bool healthy) override;
 
   void AddSpare(Isolate isolate);
@@ -117,6 +123,7 @@ class IsolateManager : private CellListener {
   EventLoop& loop_;
   const Options options_;
   LeaseLedger ledger_;
+  ForbiddenCallWatch forbidden_calls_;
   Spares spares_;  // oldest first
   Waiters waiters_;
   std::size_t wanted_spares_;

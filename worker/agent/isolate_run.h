@@ -46,6 +46,7 @@ class IsolateRun {
   void Stop(Cause cause, std::string why = {});
 
   const Verdict& verdict() const { return verdict_; }
+  pid_t pid() const { return isolate_.pid(); }
   CellNumber cell() const { return isolate_.cell(); }
   bool made_host_call() const { return gate_.made_host_call(); }
   /// Everything that the worker measures; what only the engine knows is in the verdict's outcome.

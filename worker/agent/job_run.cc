@@ -52,6 +52,8 @@ void JobRun::SeekIsolate() {
 
 void JobRun::Run(Isolate isolate) {
   run_.emplace(loop_, std::move(isolate), plan_, attempt_, static_cast<RunListener&>(*this));
+  forbidden_calls_ = isolates_.forbidden_calls().Register(
+      run_->pid(), [this](const std::string& call) { run_->Stop(Cause::kForbiddenCall, call); });
   run_->Start();
 }
 
@@ -100,6 +102,7 @@ void JobRun::OnRunEnded() {
   Decision decision = run_->verdict().Decide(policy);
   TellManager(decision);
   started_ = started_ || run_->verdict().started();
+  forbidden_calls_.End();
   const Usage measured = run_->usage();
   run_.reset();
   if (decision.rerun != Rerun::kNo) return RunAgain(decision);

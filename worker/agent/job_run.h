@@ -57,6 +57,7 @@ class JobRun : private RunListener {
   int failed_hand_overs_ = 0;
   IsolateManager::Ticket ticket_;
   std::optional<IsolateRun> run_;
+  ForbiddenCallWatch::Registration forbidden_calls_;
 };
 
 /// The FINAL of a job that never got as far as a JobRun.

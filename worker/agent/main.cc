@@ -52,6 +52,10 @@ void Describe(CLI::App& app, CommandLine& line) {
   app.add_option("--jit", worker.jit, "V8's compilers: full, maglev or none [maglev]")
       ->type_name("MODE")
       ->check(CLI::IsMember({"full", "maglev", "none"}));
+  app.add_option("--sandbox", worker.sandbox,
+                 "strict: no start with a hole in it; best-effort: what can be had; off: none [strict]")
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"strict", "best-effort", "off"}));
   app.add_option("--cell", worker.cell_program, "Path of skerry-cell [beside this binary]")
       ->type_name("PATH");
   app.add_option("--id", worker.id, "Name of this worker in logs; a random part is added [worker]")
@@ -75,6 +79,7 @@ int Serve(const WorkerOptions& options) {
   cell.program = options.cell_program;
   cell.jit = options.jit;
   cell.max_memory_mb = options.max_job_memory_mb;
+  cell.sandbox = cell::SandboxModeByName(options.sandbox).value_or(cell::SandboxMode::kStrict);
   EventLoop loop;
   Worker worker(loop, options, RealCells(cell));
   return worker.Run();

@@ -2,8 +2,25 @@
 
 #include <utility>
 
+#include "worker/cell/forbidden_calls.h"
+
 namespace skerry::agent {
 namespace {
+
+class SeccompReports final : public ForbiddenCalls {
+ public:
+  explicit SeccompReports(Fd listener) : listener_(std::move(listener)) {}
+
+  int fd() const override { return listener_.get(); }
+  std::optional<ForbiddenCall> Next() override {
+    auto call = cell::NextForbiddenCall(listener_.get());
+    if (!call) return std::nullopt;
+    return ForbiddenCall{call->pid, std::move(call->name)};
+  }
+
+ private:
+  Fd listener_;
+};
 
 class RealCell final : public Cell {
  public:
@@ -11,6 +28,12 @@ class RealCell final : public Cell {
 
   int control_fd() const override { return process_->control_fd(); }
   pid_t pid() const override { return process_->pid(); }
+  std::unique_ptr<ForbiddenCalls> TakeForbiddenCalls() override {
+    Fd listener = process_->TakeForbiddenCalls();
+    if (!listener.valid()) return nullptr;
+    return std::make_unique<SeccompReports>(std::move(listener));
+  }
+  std::string DescribeSandbox() const override { return cell::Describe(process_->sandbox()); }
   Status RequestFork() override { return process_->RequestFork(); }
   Result<std::optional<ForkedProcess>> OnReadable() override {
     auto forked = process_->OnReadable();

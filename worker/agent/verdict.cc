@@ -68,7 +68,7 @@ bool MayRunAgain(const RerunPolicy& policy) {
 
 std::string_view NameOf(Cause cause) {
   constexpr std::array<std::string_view, kCauseCount> kNames = {
-      "wallClock", "cpuClock", "memory", "cancelled", "protocolBroken", "aborted", "handOver"};
+      "wallClock", "cpuClock", "memory", "cancelled", "protocolBroken", "aborted", "handOver", "forbiddenCall"};
   return kNames[static_cast<std::size_t>(cause)];
 }
 
@@ -115,11 +115,13 @@ Decision Verdict::Decide(const RerunPolicy& policy) const {
     decision = HandOverFailed(policy);
   } else if (cause_) {
     decision = Ended(ErrorOf(*cause_));
+    // As any other death by a signal that came from inside.
+    if (cause_ == Cause::kForbiddenCall && MayRunAgain(policy)) decision.rerun = Rerun::kAsNextAttempt;
   } else {
     decision = DecideByExit(policy);
   }
   decision.outcome.attempt = attempt_;
-  decision.retire_cell = exit_ && RetiresCell(exit_->signal);
+  decision.retire_cell = (exit_ && RetiresCell(exit_->signal)) || cause_ == Cause::kForbiddenCall;
   return decision;
 }
 
@@ -142,6 +144,8 @@ JobError Verdict::ErrorOf(Cause cause) const {
       return MakeError(Code::kCrash, "the job's process broke the protocol: " + why_);
     case Cause::kHandOver:
       return MakeError(Code::kLost, "the job could not be handed over: " + why_);
+    case Cause::kForbiddenCall:
+      return MakeError(Code::kCrash, "the job's process died of SIGSYS: it made the forbidden system call " + why_);
     case Cause::kAborted:
       break;
   }

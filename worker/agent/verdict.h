@@ -39,8 +39,9 @@ enum class Cause : std::uint8_t {
   kProtocolBroken,  ///< what it sent is not the protocol
   kAborted,         ///< the worker is being stopped at once
   kHandOver,        ///< the job could not be handed over
+  kForbiddenCall,   ///< it made a system call that is not on the list
 };
-inline constexpr int kCauseCount = 7;
+inline constexpr int kCauseCount = 8;
 std::string_view NameOf(Cause cause);
 
 /// Whether the process was near its memory bound when it died: says whether a death by signal was for want of

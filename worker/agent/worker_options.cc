@@ -43,6 +43,9 @@ Status WorkerOptions::Validate() const {
   if (isolates < 1 || isolates > kMaxIsolates) complain("--isolates: must be 1 to 4096");
   if (spares > kMaxIsolates) complain("--spares: must be 0 to 4096");
   if (jit != "full" && jit != "maglev" && jit != "none") complain("--jit: must be full, maglev or none");
+  if (sandbox != "strict" && sandbox != "best-effort" && sandbox != "off") {
+    complain("--sandbox: must be strict, best-effort or off");
+  }
   if (max_job_memory_mb < kMinJobMemoryMb || max_job_memory_mb > kMaxJobMemoryMb) {
     complain("--max-job-memory-mb: must be 8 to 16384");
   }

@@ -1,94 +1,85 @@
 // skerry-cell: the template process. Started by skerry-worker; starts V8, warms it, locks itself down, then
 // forks one isolate per request until its control socket ends. It never runs a job.
 //
-//   skerry-cell JIT MAX_MEMORY_MB        with its control socket as descriptor 3
+//   skerry-cell JIT MAX_MEMORY_MB SANDBOX        with its control socket as descriptor 3
 
-#include <fcntl.h>
 #include <malloc.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <optional>
 #include <string_view>
 
-#include "worker/cell/control.h"
-#include "worker/cell/isolate_main.h"
-#include "worker/cell/sandbox.h"
+#include "common/wire/codec.h"
+#include "worker/cell/template_process.h"
 #include "worker/engine/engine.h"
 
 namespace skerry::cell {
 namespace {
 
-constexpr int kUsage = 2;
-constexpr int kCannotStart = 1;
+struct CommandLine {
+  engine::EngineOptions engine;
+  SandboxMode sandbox = SandboxMode::kStrict;
+};
 
-std::optional<engine::EngineOptions> ParseOptions(int argc, char** argv) {
-  if (argc != 3) return std::nullopt;
-  engine::EngineOptions options;
-  options.text = engine::TextPages::kHuge;
+std::optional<CommandLine> ParseCommandLine(int argc, char** argv) {
+  if (argc != 4) return std::nullopt;
+  CommandLine line;
+  line.engine.text = engine::TextPages::kHuge;
   const std::string_view jit = argv[1];
   const std::string_view memory = argv[2];
   if (jit == "full") {
-    options.jit = engine::Jit::kFull;
+    line.engine.jit = engine::Jit::kFull;
   } else if (jit == "none") {
-    options.jit = engine::Jit::kNone;
+    line.engine.jit = engine::Jit::kNone;
   } else if (jit != "maglev") {
     return std::nullopt;
   }
   const auto [end, error] =
-      std::from_chars(memory.data(), memory.data() + memory.size(), options.max_memory_mb);
+      std::from_chars(memory.data(), memory.data() + memory.size(), line.engine.max_memory_mb);
   if (error != std::errc() || end != memory.data() + memory.size()) return std::nullopt;
-  return options;
+  const auto sandbox = SandboxModeByName(argv[3]);
+  if (!sandbox) return std::nullopt;
+  line.sandbox = *sandbox;
+  return line;
 }
 
-// A fork copies the calling thread alone: one more would leave its locks held for ever in every isolate.
-bool IsSingleThreaded() {
-  int threads = 0;
-  std::error_code error;
-  for (auto it = std::filesystem::directory_iterator("/proc/self/task", error);
-       it != std::filesystem::directory_iterator(); it.increment(error)) {
-    ++threads;
-  }
-  return threads == 1;
+// Filled in the template, so that writing it needs no memory.
+char out_of_memory_record[512];
+std::size_t out_of_memory_record_bytes = 0;
+
+[[noreturn]] void ReportOutOfMemory() {
+  WriteAllOrExit(kJobFd, out_of_memory_record, out_of_memory_record_bytes);
+  _exit(0);
 }
 
-void ForkIsolate(engine::Engine& engine, Fd socket) {
-  int pidfd = -1;
-  // Raw, since glibc's fork cannot make the worker the parent. Keep the flags in step with sandbox.cc.
-  const long pid =
-      syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr);
-  if (pid == 0) RunIsolate(engine, socket.get());
-  if (pid < 0) {
-    SendControl(kControlFd, ControlByte::kFailed, -1);
-    return;
-  }
-  const Fd owned(pidfd);
-  // ETOOMANYREFS: this user has too many descriptors on their way; it ends when their receivers have read.
-  int error = 0;
-  while ((error = SendControl(kControlFd, ControlByte::kForked, owned.get())) == ETOOMANYREFS) {
-    const timespec a_moment{0, 1'000'000};
-    nanosleep(&a_moment, nullptr);
-  }
-  if (error != 0) _exit(0);
+/// False: it does not fit.
+bool PrepareOutOfMemoryRecord() {
+  Outcome outcome;
+  outcome.error = MakeError(Code::kOom, "the program used more memory than memoryMb allows", "memoryMb");
+  const std::string bytes = wire::StreamBytes(wire::ToFinal(outcome), {wire::DetailPayload(*outcome.error)});
+  if (bytes.size() > sizeof(out_of_memory_record)) return false;
+  bytes.copy(out_of_memory_record, bytes.size());
+  out_of_memory_record_bytes = bytes.size();
+  return true;
 }
 
-[[noreturn]] void TemplateLoop(engine::Engine& engine) {
-  for (;;) {
-    ControlPacket packet;
-    // Any error means that the worker has gone.
-    if (ReceiveControl(kControlFd, &packet) != 0) _exit(0);
-    if (packet.byte == ControlByte::kFork && packet.fd.valid()) ForkIsolate(engine, std::move(packet.fd));
+Outcome RunProgram(engine::Engine& engine, const wire::Dispatch& dispatch, const std::vector<std::string>& payloads,
+                   IsolatePort& port) {
+  engine::SetOutOfMemoryHandler(&ReportOutOfMemory);
+  engine::Program program;
+  program.mode = dispatch.job.mode;
+  program.code = payloads[0];
+  program.input = payloads[1];
+  program.seed = dispatch.seed;
+  program.wasm = dispatch.job.wasm;
+  for (const auto& [name, value] : dispatch.job.limits) {
+    if (const auto id = LimitByName(name)) program.limits.Set(*id, value);
   }
+  return engine.Run(program, port);
 }
 
 // Does glibc's housekeeping once here that every fork would else do for itself, copying the pages of all
@@ -101,28 +92,25 @@ void TidyHeap() {
   std::free(block);
 }
 
-int Complain(std::string_view message) {
-  std::fprintf(stderr, "skerry-cell: %.*s\n", static_cast<int>(message.size()), message.data());
-  return kCannotStart;
-}
-
 int Main(int argc, char** argv) {
-  const auto options = ParseOptions(argc, argv);
-  if (!options || fcntl(kControlFd, F_GETFD) < 0) {
+  const auto line = ParseCommandLine(argc, argv);
+  if (!line || !StartedByWorker()) {
     Complain(
-        "started by skerry-worker, not by hand: skerry-cell full|maglev|none MAX_MEMORY_MB, control socket "
-        "on 3");
+        "started by skerry-worker, not by hand: skerry-cell full|maglev|none MAX_MEMORY_MB "
+        "strict|best-effort|off, control socket on 3");
     return kUsage;
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  auto engine = engine::Engine::Start(*options);
+  auto engine = engine::Engine::Start(line->engine);
   if (!engine) return Complain(engine.error().message);
-  if (!IsSingleThreaded()) return Complain("something has started a thread; the cell cannot be forked");
-  PrepareOutOfMemoryRecord();
-  if (auto status = LockDownCell(); !status) return Complain(status.error().message);
-  TidyHeap();
-  if (SendControl(kControlFd, ControlByte::kReady, -1) != 0) return kCannotStart;
-  TemplateLoop(**engine);
+  if (!PrepareOutOfMemoryRecord()) return Complain("the out-of-memory record has no room");
+  TemplateOptions options;
+  options.sandbox = line->sandbox;
+  options.machine_code = line->engine.jit == engine::Jit::kNone ? MachineCode::kNone : MachineCode::kMade;
+  options.body = [&engine = **engine](const wire::Dispatch& dispatch, const std::vector<std::string>& payloads,
+                                      IsolatePort& port) { return RunProgram(engine, dispatch, payloads, port); };
+  options.settle = &TidyHeap;
+  return ServeAsTemplate(options);
 }
 
 }  // namespace

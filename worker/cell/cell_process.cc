@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "worker/cell/control.h"
@@ -37,6 +38,10 @@ void KillAndReap(const Fd& pidfd) {
   }
 }
 
+std::string Beside(const std::string& program, const char* name) {
+  return (std::filesystem::path(program).parent_path() / name).string();
+}
+
 Status SetNonBlocking(int fd) {
   const int flags = fcntl(fd, F_GETFL);
   if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0) return FailErrno("fcntl");
@@ -56,9 +61,14 @@ Result<std::unique_ptr<CellProcess>> CellProcess::Start(const CellOptions& optio
   cell->stderr_ = Fd(errors[0]);
   Fd errors_theirs(errors[1]);
 
-  auto spawned = SpawnCell({options.program, options.jit, std::to_string(options.max_memory_mb)},
-                           control_theirs.get(), errors_theirs.get());
+  CellCommand command;
+  command.argv = {options.program, options.jit, std::to_string(options.max_memory_mb),
+                  std::string(NameOf(options.sandbox))};
+  command.init_program = options.init_program.empty() ? Beside(options.program, "skerry-init") : options.init_program;
+  command.sandbox = options.sandbox;
+  auto spawned = SpawnCell(command, control_theirs.get(), errors_theirs.get());
   if (!spawned) return Fail(spawned.error());
+  SendControl(cell->control_.get(), ControlByte::kHome, -1, spawned->namespaces.bits());
   // Kept open here they would hide the cell's end.
   control_theirs.Reset();
   errors_theirs.Reset();
@@ -86,14 +96,22 @@ Status CellProcess::AwaitReady(Millis timeout) {
     if (poll(fds, 2, static_cast<int>(left)) < 0 && errno != EINTR) return FailErrno("poll");
     ControlPacket packet;
     const int error = ReceiveControl(control_.get(), &packet);
-    if (error == 0 && packet.byte == ControlByte::kReady) return {};
+    if (error == 0 && packet.byte == ControlByte::kReady) {
+      OnReady(std::move(packet));
+      return {};
+    }
     if (error != EAGAIN && error != 0)
       return Fail(ErrorKind::kUnavailable, "the cell could not start" + StderrTail());
   }
 }
 
+void CellProcess::OnReady(ControlPacket packet) {
+  sandbox_ = Mechanisms(packet.number);
+  forbidden_calls_ = std::move(packet.fd);
+}
+
 std::string CellProcess::StderrTail() const {
-  char text[1024];
+  char text[4096];
   const ssize_t got = read(stderr_.get(), text, sizeof(text));
   if (got <= 0) return "";
   std::string tail(text, static_cast<std::size_t>(got));

@@ -27,6 +27,8 @@
 #include "common/fd.h"
 #include "common/result.h"
 #include "common/units.h"
+#include "worker/cell/control.h"
+#include "worker/cell/sandbox_report.h"
 
 namespace skerry::cell {
 
@@ -34,6 +36,9 @@ struct CellOptions {
   std::string program;                 ///< path of skerry-cell
   std::string jit = "maglev";          ///< full, maglev or none
   std::uint64_t max_memory_mb = 1024;  ///< the largest memoryMb its isolates can be given
+  SandboxMode sandbox = SandboxMode::kStrict;
+  /// Path of skerry-init; empty: beside `program`.
+  std::string init_program;
   Millis start_timeout{10'000};
 };
 
@@ -74,8 +79,11 @@ class CellProcess {
   pid_t pid() const { return pid_; }
   /// Forks asked for in this cell's life.
   std::uint64_t forks() const { return forks_; }
-  /// Whether user and PID namespaces were to be had.
-  bool namespaced() const { return home_ != nullptr; }
+  /// What holds it in.
+  Mechanisms sandbox() const { return sandbox_; }
+  /// Tells of forbidden system calls of this cell and its isolates, which outlive it: see forbidden_calls.h. Invalid
+  /// where the kernel does not report them.
+  Fd TakeForbiddenCalls() { return std::move(forbidden_calls_); }
 
   /// Asks for one fork; never blocks. Fails with kExhausted when too many requests or descriptors are on
   /// their way already (ask again later), with another kind when the cell is gone.
@@ -86,11 +94,14 @@ class CellProcess {
  private:
   CellProcess() = default;
   Status AwaitReady(Millis timeout);
+  void OnReady(ControlPacket packet);
   std::string StderrTail() const;
 
   Fd control_;
   Fd pidfd_;
   std::shared_ptr<PidNamespace> home_;
+  Mechanisms sandbox_;
+  Fd forbidden_calls_;
   Fd stderr_;  // of the cell, until it is ready
   pid_t pid_ = -1;
   std::uint64_t forks_ = 0;

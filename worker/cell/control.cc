@@ -8,14 +8,21 @@
 namespace skerry::cell {
 namespace {
 
+// Byte and number, as they lie on the socket.
+struct __attribute__((packed)) Fields {
+  ControlByte byte = ControlByte::kFailed;
+  std::uint32_t number = 0;
+};
+
 struct alignas(cmsghdr) FdBuffer {
   char bytes[CMSG_SPACE(sizeof(int))] = {};
 };
 
 }  // namespace
 
-int SendControl(int socket, ControlByte byte, int fd) {
-  iovec data{&byte, 1};
+int SendControl(int socket, ControlByte byte, int fd, std::uint32_t number) {
+  Fields fields{byte, number};
+  iovec data{&fields, sizeof(fields)};
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;
@@ -36,7 +43,8 @@ int SendControl(int socket, ControlByte byte, int fd) {
 }
 
 int ReceiveControl(int socket, ControlPacket* packet) {
-  iovec data{&packet->byte, 1};
+  Fields fields;
+  iovec data{&fields, sizeof(fields)};
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;
@@ -56,6 +64,9 @@ int ReceiveControl(int socket, ControlPacket* packet) {
     std::memcpy(&fd, CMSG_DATA(header), sizeof(int));
     packet->fd = Fd(fd);
   }
+  if (got != sizeof(fields)) return EPROTO;
+  packet->byte = fields.byte;
+  packet->number = fields.number;
   return 0;
 }
 

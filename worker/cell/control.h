@@ -1,32 +1,38 @@
-// The control protocol between a worker and its cell: one byte per packet on a SOCK_SEQPACKET pair,
-// descriptors by SCM_RIGHTS. Both sides are ours; the cell runs no tenant code, but the worker still takes
+// The control protocol between a worker and its cell: one packet of a byte, a number and perhaps a descriptor
+// (SCM_RIGHTS) on a SOCK_SEQPACKET pair. Both sides are ours; the cell runs no tenant code, but the worker still takes
 // nothing else from it.
 //
-//   worker -> cell   kFork   + the isolate's end of its socket
-//   cell -> worker   kReady  once, warm and sandboxed
+//   worker -> cell   kHome   once, first; the number is the Mechanisms of its namespaces
+//                    kFork   + the isolate's end of its socket
+//   cell -> worker   kReady  once, warm and sandboxed; the number is its Mechanisms; + the listener for forbidden
+//                            system calls, if there is one
 //                    kForked + the isolate's pidfd, in the order of the requests
-//                    kFailed: that fork failed
+//                    kFailed: that fork failed; the number is the errno
 //
 // Errors: as errno; nothing here allocates or throws, since the cell calls it between forks.
 #pragma once
+
+#include <cstdint>
 
 #include "common/fd.h"
 
 namespace skerry::cell {
 
-enum class ControlByte : char { kFork = 'F', kReady = 'R', kForked = 'K', kFailed = 'E' };
+enum class ControlByte : char { kHome = 'H', kFork = 'F', kReady = 'R', kForked = 'K', kFailed = 'E' };
 
 /// The descriptor on which a cell finds its control socket.
 inline constexpr int kControlFd = 3;
 
 /// Sends one packet; `fd` of -1 sends none. Returns 0 or an errno.
-int SendControl(int socket, ControlByte byte, int fd);
+int SendControl(int socket, ControlByte byte, int fd, std::uint32_t number = 0);
 
 struct ControlPacket {
   ControlByte byte = ControlByte::kFailed;
+  std::uint32_t number = 0;
   Fd fd;
 };
-/// Receives one packet. Returns 0, EPIPE at the peer's end, EAGAIN where non-blocking, or another errno.
+/// Receives one packet. Returns 0, EPIPE at the peer's end, EAGAIN where non-blocking, EPROTO for one of the wrong
+/// size, or another errno.
 int ReceiveControl(int socket, ControlPacket* packet);
 
 }  // namespace skerry::cell

@@ -1,18 +1,27 @@
-// The life of an isolate, from just after its fork to its exit: lock down, wait for a job, run it, tell,
-// leave.
+// The life of an isolate, from just after its fork to its exit: lock down, wait for a job, run it, tell, leave.
 //
 // Threads: one. Ownership: never returns, never runs destructors of what the template owns.
 #pragma once
 
-#include "worker/engine/engine.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/outcome.h"
+#include "common/wire/messages.h"
+#include "worker/cell/isolate_port.h"
+#include "worker/cell/sandbox_report.h"
 
 namespace skerry::cell {
 
-/// Encodes the record that the out-of-memory path writes, while there is memory for it. Call once in the
-/// template.
-void PrepareOutOfMemoryRecord();
+/// Where an isolate finds its socket: the control socket's number, which it must not keep anyway.
+inline constexpr int kJobFd = 3;
 
-/// `socket` is the isolate's end of its socket; every other descriptor but 0-2 is closed.
-[[noreturn]] void RunIsolate(engine::Engine& engine, int socket);
+/// What an isolate does with its job. `payloads`: code and input.
+using IsolateBody = std::function<Outcome(const wire::Dispatch& dispatch, const std::vector<std::string>& payloads,
+                                          IsolatePort& port)>;
+
+/// `socket` is the isolate's end of its socket; every other descriptor but 0-2 is closed. `held`: by its cell.
+[[noreturn]] void RunIsolate(const IsolateBody& body, Mechanisms held, int socket);
 
 }  // namespace skerry::cell

@@ -1,23 +1,36 @@
-// What a cell and its isolates may ask of the kernel. Basic containment: no new privileges, no descriptors
-// but their own, resource limits, and seccomp without network, files, exec and foreign signals. (Mount,
-// network and IPC namespaces, Landlock and the ladder of levels are the containment issue's.)
+// What a cell and its isolates cannot do to anybody else, layer by layer (DESIGN section 7): namespaces with an empty
+// root, no capabilities and nobody's user, Landlock with nothing allowed, seccomp with a list, resource limits.
 //
-// Order: the cell locks itself down once it is warm (LockDownCell); each isolate narrows that further before
-// it reads a job (LockDownIsolate). Both are for ever: a filter cannot be taken off.
+// Order: the cell locks itself down once it is warm (LockDownCell); each isolate narrows that further before it reads a
+// job (LockDownIsolate). Both are for ever.
 //
-// Threads: single-threaded processes only; a filter covers the calling thread and what it clones.
-// Errors: one line; the caller must then end the process: fail closed.
+// Threads: single-threaded processes only. Errors: one line; the caller must then end the process: fail closed.
 #pragma once
 
+#include "common/fd.h"
 #include "common/result.h"
+#include "worker/cell/sandbox_report.h"
+#include "worker/cell/syscall_filter.h"
 
 namespace skerry::cell {
 
-/// Descriptors 0, 1, 2 become /dev/null; no core dumps, no file growth, then seccomp.
-Status LockDownCell();
+struct LockDownOptions {
+  SandboxMode mode = SandboxMode::kStrict;
+  Mechanisms namespaces;  ///< those that the process is in; kEmptyRoot: a mount namespace of its own
+  MachineCode machine_code = MachineCode::kMade;
+};
 
-/// No clone, no new or passed descriptors, no further filters, signals to itself alone. Returns 0 or an
-/// errno; allocates nothing, since it runs right after the fork.
-int LockDownIsolate();
+struct LockedDown {
+  Mechanisms mechanisms;  ///< all that hold now
+  Fd listener;            ///< see CellFilter
+};
+
+/// Descriptors 0, 1, 2 become /dev/null; no core dumps, no file growth, first to go when memory is short; then
+/// everything that the kernel grants. Strict fails where a property is missing, and says how to grant it. Off does
+/// nothing at all.
+Result<LockedDown> LockDownCell(const LockDownOptions& options);
+
+/// Returns 0 or an errno; allocates nothing, since it runs right after the fork. `held`: by its cell.
+int LockDownIsolate(Mechanisms held);
 
 }  // namespace skerry::cell

@@ -12,14 +12,21 @@
 #include <cerrno>
 
 #include "worker/cell/control.h"
+#include "worker/cell/namespaces.h"
 
 namespace skerry::cell {
 namespace {
 
-// Steps a helper reports by, with a pidfd or with an errno; ControlByte carries it.
+// Steps a helper reports by, with its namespaces, with a pidfd or with an errno; ControlByte carries it.
+constexpr auto kUnshared = ControlByte::kHome;
 constexpr auto kInitStarted = ControlByte::kReady;
 constexpr auto kCellStarted = ControlByte::kForked;
 constexpr auto kStepFailed = ControlByte::kFailed;
+
+struct Programs {
+  char* const* cell;  // argv
+  char* const* init;
+};
 
 struct Descriptors {
   int report;  // helper's end of the report socket
@@ -42,19 +49,18 @@ void UnblockSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-[[noreturn]] void RunInitStub(const Descriptors& fds) {
+char* const kNoEnvironment[] = {nullptr};
+
+// It is a fork of the worker until it execs: what the worker's memory holds (keys) must not stay in here.
+[[noreturn]] void ExecInitStub(char* const* argv, const Descriptors& fds) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
-  // It is a fork of the worker: what the worker's memory holds is no business of anybody in this namespace.
   prctl(PR_SET_DUMPABLE, 0);
   dup2(fds.lifeline, 0);
   close_range(1, ~0u, 0);
-  char byte = 0;
-  // Nobody writes; the read ends when the worker closes the other end or dies, by SIGKILL too.
-  while (read(0, &byte, 1) < 0 && errno == EINTR) {
-  }
-  _exit(0);
+  execve(argv[0], argv, kNoEnvironment);
+  _exit(127);
 }
 
 [[noreturn]] void ExecCell(char* const* argv, const Descriptors& fds) {
@@ -70,8 +76,7 @@ void UnblockSignals() {
   close_range(kControlFd + 1, ~0u, 0);
   UnblockSignals();
   signal(SIGPIPE, SIG_IGN);
-  char* const environment[] = {nullptr};
-  execve(argv[0], argv, environment);
+  execve(argv[0], argv, kNoEnvironment);
   const char message[] = "cannot execute the cell program\n";
   if (write(2, message, sizeof(message) - 1) < 0) _exit(126);
   _exit(127);
@@ -90,22 +95,39 @@ void StartChild(ControlByte step, const Descriptors& fds, Child child) {
   if (SendControl(fds.report, step, pidfd) != 0) _exit(1);
 }
 
-[[noreturn]] void RunHelper(char* const* argv, const Descriptors& fds) {
-  if (unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0) {
-    StartChild(kInitStarted, fds, [&] { RunInitStub(fds); });
+[[noreturn]] void RunHelper(const Programs& programs, SandboxMode mode, const Descriptors& fds) {
+  const Mechanisms held = mode == SandboxMode::kOff ? Mechanisms() : UnshareNamespaces();
+  ControlPacket go_on;
+  // The worker writes this process's id maps before anything is started in the namespace.
+  if (SendControl(fds.report, kUnshared, -1, held.bits()) != 0) _exit(1);
+  if (ReceiveControl(fds.report, &go_on) != 0) _exit(1);
+  if (held.Has(Mechanism::kPidNamespace)) {
+    StartChild(kInitStarted, fds, [&] { ExecInitStub(programs.init, fds); });
   }
-  StartChild(kCellStarted, fds, [&] { ExecCell(argv, fds); });
+  StartChild(kCellStarted, fds, [&] { ExecCell(programs.cell, fds); });
   _exit(0);
 }
 
 // Worker side again.
 
-Status CollectReports(int report, SpawnedCell* spawned) {
+std::vector<char*> ToArgv(const std::vector<std::string>& arguments) {
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  return argv;
+}
+
+Status CollectReports(int report, pid_t helper, SpawnedCell* spawned) {
   ControlPacket packet;
   for (;;) {
     const int error = ReceiveControl(report, &packet);
     if (error != 0) return FailErrno("starting a cell: its helper died", error);
     switch (packet.byte) {
+      case kUnshared:
+        spawned->namespaces = Mechanisms(packet.number);
+        if (spawned->namespaces.Has(Mechanism::kUserNamespace)) WriteIdMaps(helper);
+        SendControl(report, kUnshared, -1);
+        break;
       case kInitStarted:
         spawned->init_pidfd = std::move(packet.fd);
         break;
@@ -121,7 +143,7 @@ Status CollectReports(int report, SpawnedCell* spawned) {
 
 }  // namespace
 
-Result<SpawnedCell> SpawnCell(const std::vector<std::string>& argv, int control_fd, int stderr_fd) {
+Result<SpawnedCell> SpawnCell(const CellCommand& command, int control_fd, int stderr_fd) {
   int report[2];
   int lifeline[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report) != 0) return FailErrno("socketpair");
@@ -133,20 +155,20 @@ Result<SpawnedCell> SpawnCell(const std::vector<std::string>& argv, int control_
   const Fd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!null.valid()) return FailErrno("/dev/null");
 
-  std::vector<char*> arguments;
-  for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
-  arguments.push_back(nullptr);
-
+  const std::vector<char*> cell_argv = ToArgv(command.argv);
+  const std::vector<std::string> init = {command.init_program};
+  const std::vector<char*> init_argv = ToArgv(init);
+  const Programs programs{cell_argv.data(), init_argv.data()};
   const pid_t helper = fork();
   if (helper < 0) return FailErrno("fork");
   if (helper == 0) {
-    RunHelper(arguments.data(),
+    RunHelper(programs, command.sandbox,
               {report_theirs.get(), control_fd, stderr_fd, lifeline_theirs.get(), null.get()});
   }
   report_theirs.Reset();
   SpawnedCell spawned;
   spawned.lifeline = std::move(lifeline_ours);
-  const Status status = CollectReports(report_ours.get(), &spawned);
+  const Status status = CollectReports(report_ours.get(), helper, &spawned);
   while (waitpid(helper, nullptr, 0) < 0 && errno == EINTR) {
   }
   if (!status) return Fail(status.error());

@@ -1,0 +1,63 @@
+#include "worker/agent/forbidden_call_watch.h"
+
+#include <poll.h>
+#include <signal.h>
+
+#include <utility>
+
+#include "common/logging.h"
+
+namespace skerry::agent {
+
+ForbiddenCallWatch::Registration& ForbiddenCallWatch::Registration::operator=(Registration&& other) noexcept {
+  if (this != &other) {
+    End();
+    owner_ = std::exchange(other.owner_, nullptr);
+    pid_ = other.pid_;
+  }
+  return *this;
+}
+
+void ForbiddenCallWatch::Registration::End() {
+  if (owner_ != nullptr) owner_->handlers_.erase(pid_);
+  owner_ = nullptr;
+}
+
+void ForbiddenCallWatch::Add(std::unique_ptr<ForbiddenCalls> reports) {
+  const auto source = sources_.emplace(sources_.end());
+  source->reports = std::move(reports);
+  source->watch = loop_.OnReadable(source->reports->fd(), [this, source] { OnReadable(source); });
+}
+
+ForbiddenCallWatch::Registration ForbiddenCallWatch::Register(pid_t pid, Handler handler) {
+  handlers_[pid] = std::move(handler);
+  return Registration(this, pid);
+}
+
+void ForbiddenCallWatch::OnReadable(Sources::iterator source) {
+  for (;;) {
+    pollfd ready{source->reports->fd(), POLLIN, 0};
+    if (poll(&ready, 1, 0) <= 0) return;
+    // Hung up: the last process under this filter has gone.
+    if ((ready.revents & POLLIN) == 0) {
+      sources_.erase(source);
+      return;
+    }
+    if (const auto call = source->reports->Next()) Handle(*call);
+  }
+}
+
+void ForbiddenCallWatch::Handle(const ForbiddenCall& call) {
+  const auto handler = handlers_.find(call.pid);
+  if (handler != handlers_.end()) {
+    // A copy: it may end its own registration.
+    const Handler handle = handler->second;
+    return handle(call.name);
+  }
+  spdlog::error("a process that runs no job, pid {}, made the forbidden system call {}; it is killed", call.pid,
+                call.name);
+  // Safe by pid: it is our child and waits in that call, so the number is still its.
+  if (call.pid > 0) kill(call.pid, SIGKILL);
+}
+
+}  // namespace skerry::agent

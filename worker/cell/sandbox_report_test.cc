@@ -1,0 +1,1 @@
+#include "worker/cell/sandbox_report.h"

@@ -1,0 +1,89 @@
+#include "worker/cell/template_process.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "worker/cell/control.h"
+
+namespace skerry::cell {
+namespace {
+
+constexpr int kCannotStart = 1;
+
+// One thread more would leave its locks held for ever in every isolate.
+bool IsSingleThreaded() {
+  int threads = 0;
+  std::error_code error;
+  for (auto it = std::filesystem::directory_iterator("/proc/self/task", error);
+       it != std::filesystem::directory_iterator(); it.increment(error)) {
+    ++threads;
+  }
+  return threads == 1;
+}
+
+void ForkIsolate(const IsolateBody& body, Mechanisms held, Fd socket) {
+  int pidfd = -1;
+  // Raw, since glibc's fork cannot make the worker the parent. Keep the flags in step with syscall_filter.cc.
+  const long pid =
+      syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr);
+  if (pid == 0) RunIsolate(body, held, socket.get());
+  if (pid < 0) {
+    SendControl(kControlFd, ControlByte::kFailed, -1, static_cast<std::uint32_t>(errno));
+    return;
+  }
+  const Fd owned(pidfd);
+  // ETOOMANYREFS: this user has too many descriptors on their way; it ends when their receivers have read.
+  int error = 0;
+  while ((error = SendControl(kControlFd, ControlByte::kForked, owned.get())) == ETOOMANYREFS) {
+    const timespec a_moment{0, 1'000'000};
+    nanosleep(&a_moment, nullptr);
+  }
+  if (error != 0) _exit(0);
+}
+
+[[noreturn]] void ForkOnRequest(const IsolateBody& body, Mechanisms held) {
+  for (;;) {
+    ControlPacket packet;
+    // Any error means that the worker has gone.
+    if (ReceiveControl(kControlFd, &packet) != 0) _exit(0);
+    if (packet.byte == ControlByte::kFork && packet.fd.valid()) ForkIsolate(body, held, std::move(packet.fd));
+  }
+}
+
+}  // namespace
+
+int Complain(std::string_view message) {
+  std::fprintf(stderr, "skerry-cell: %.*s\n", static_cast<int>(message.size()), message.data());
+  return kCannotStart;
+}
+
+bool StartedByWorker() {
+  return fcntl(kControlFd, F_GETFD) >= 0;
+}
+
+int ServeAsTemplate(const TemplateOptions& options) {
+  ControlPacket home;
+  if (ReceiveControl(kControlFd, &home) != 0 || home.byte != ControlByte::kHome) return kCannotStart;
+  if (!IsSingleThreaded()) return Complain("something has started a thread; the cell cannot be forked");
+  auto locked = LockDownCell({options.sandbox, Mechanisms(home.number), options.machine_code});
+  if (!locked) return Complain(locked.error().message);
+  options.settle();
+  if (SendControl(kControlFd, ControlByte::kReady, locked->listener.get(), locked->mechanisms.bits()) != 0) {
+    return kCannotStart;
+  }
+  // The worker has it; kept here every isolate would have it to close.
+  locked->listener.Reset();
+  ForkOnRequest(options.body, locked->mechanisms);
+}
+
+}  // namespace skerry::cell
