@@ -38,9 +38,15 @@ void Pool::StartBroker() {
   try {
     AwaitSocket(dir_ / "clients", *broker_);
     AwaitSocket(dir_ / "workers", *broker_);
+    if (options_.open_to_all) OpenToAll();
   } catch (const std::exception& error) {
     throw std::runtime_error(std::string(error.what()) + "; its log: " + Logs());
   }
+}
+
+void Pool::OpenToAll() {
+  using std::filesystem::perms;
+  for (const auto& path : {dir_.path(), dir_ / "workers"}) std::filesystem::permissions(path, perms::all);
 }
 
 void Pool::RestartBroker() {
@@ -57,8 +63,9 @@ std::string Pool::worker_url() const {
 }
 
 void Pool::AddWorker() {
-  std::vector<std::string> argv = {Binary("skerry-worker"), "--broker", worker_url(), "--isolates",
-                                   std::to_string(options_.isolates)};
+  std::vector<std::string> argv = options_.worker_prefix;
+  argv.insert(argv.end(), {Binary("skerry-worker"), "--broker", worker_url(), "--isolates",
+                           std::to_string(options_.isolates)});
   if (options_.spares >= 0) argv.insert(argv.end(), {"--spares", std::to_string(options_.spares)});
   if (options_.memory_mb > 0) argv.insert(argv.end(), {"--memory-mb", std::to_string(options_.memory_mb)});
   argv.insert(argv.end(), options_.worker_args.begin(), options_.worker_args.end());

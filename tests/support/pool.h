@@ -26,6 +26,8 @@ struct PoolOptions {
   int memory_mb = 0;  ///< workerMemoryMb; 0: the worker's own default
   std::vector<std::string> broker_args = {};
   std::vector<std::string> worker_args = {};
+  std::vector<std::string> worker_prefix = {};  ///< a program and its arguments that runs the worker
+  bool open_to_all = false;                     ///< workers of another user may reach the broker
 };
 
 class Pool {
@@ -49,6 +51,7 @@ class Pool {
  private:
   std::string worker_url() const;
   void StartBroker();
+  void OpenToAll();
 
   PoolOptions options_;
   TempDir dir_;

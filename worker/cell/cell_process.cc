@@ -30,6 +30,18 @@ Result<pid_t> PidOf(int pidfd) {
   return Fail(ErrorKind::kUnavailable, "a process ended before its pid could be read");
 }
 
+// Without reaping it; waits a moment, since a socket closes before its process is quite gone.
+std::string HowItEnded(const Fd& pidfd) {
+  constexpr int kPatienceMs = 500;
+  pollfd ended{pidfd.get(), POLLIN, 0};
+  siginfo_t info{};
+  const bool known = poll(&ended, 1, kPatienceMs) > 0 &&
+                     waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &info, WEXITED | WNOWAIT | WNOHANG) == 0;
+  if (!known || info.si_pid == 0) return "closed its socket";
+  const bool exited = info.si_code == CLD_EXITED;
+  return (exited ? "exited with status " : "was ended by signal ") + std::to_string(info.si_status);
+}
+
 void KillAndReap(const Fd& pidfd) {
   if (!pidfd.valid()) return;
   syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
@@ -57,6 +69,7 @@ Result<std::unique_ptr<CellProcess>> CellProcess::Start(const CellOptions& optio
   Fd control_theirs(control[1]);
   auto cell = std::unique_ptr<CellProcess>(new CellProcess());
   cell->control_ = Fd(control[0]);
+  if (auto status = SetNonBlocking(cell->control_.get()); !status) return Fail(status.error());
   if (pipe2(errors, O_CLOEXEC | O_NONBLOCK) != 0) return FailErrno("pipe2");
   cell->stderr_ = Fd(errors[0]);
   Fd errors_theirs(errors[1]);
@@ -64,8 +77,12 @@ Result<std::unique_ptr<CellProcess>> CellProcess::Start(const CellOptions& optio
   CellCommand command;
   command.argv = {options.program, options.jit, std::to_string(options.max_memory_mb),
                   std::string(NameOf(options.sandbox))};
-  command.init_program = options.init_program.empty() ? Beside(options.program, "skerry-init") : options.init_program;
+  command.init_program =
+      options.init_program.empty() ? Beside(options.program, "skerry-init") : options.init_program;
   command.sandbox = options.sandbox;
+  for (const auto& program : {options.program, command.init_program}) {
+    if (access(program.c_str(), X_OK) != 0) return FailErrno("cannot execute the cell program " + program);
+  }
   auto spawned = SpawnCell(command, control_theirs.get(), errors_theirs.get());
   if (!spawned) return Fail(spawned.error());
   SendControl(cell->control_.get(), ControlByte::kHome, -1, spawned->namespaces.bits());
@@ -77,7 +94,6 @@ Result<std::unique_ptr<CellProcess>> CellProcess::Start(const CellOptions& optio
     cell->home_ =
         std::make_shared<PidNamespace>(std::move(spawned->init_pidfd), std::move(spawned->lifeline));
   }
-  if (auto status = SetNonBlocking(cell->control_.get()); !status) return Fail(status.error());
   if (auto status = cell->AwaitReady(options.start_timeout); !status) return Fail(status.error());
   auto pid = PidOf(cell->pidfd_.get());
   if (!pid) return Fail(pid.error());
@@ -100,8 +116,10 @@ Status CellProcess::AwaitReady(Millis timeout) {
       OnReady(std::move(packet));
       return {};
     }
-    if (error != EAGAIN && error != 0)
-      return Fail(ErrorKind::kUnavailable, "the cell could not start" + StderrTail());
+    if (error != EAGAIN && error != 0) {
+      return Fail(ErrorKind::kUnavailable,
+                  "the cell could not start, it " + HowItEnded(pidfd_) + StderrTail());
+    }
   }
 }
 

@@ -44,13 +44,18 @@ Mechanisms UnshareNamespaces() {
   constexpr struct {
     int flag;
     Mechanism mechanism;
-  } kOthers[] = {{CLONE_NEWNS, Mechanism::kEmptyRoot},
-                 {CLONE_NEWNET, Mechanism::kNetworkNamespace},
+  } kOthers[] = {{CLONE_NEWNET, Mechanism::kNetworkNamespace},
                  {CLONE_NEWIPC, Mechanism::kIpcNamespace},
                  {CLONE_NEWUTS, Mechanism::kUtsNamespace}};
   for (const auto& [flag, mechanism] : kOthers) {
     if (unshare(flag) == 0) held.Add(mechanism);
   }
+  return held;
+}
+
+Mechanisms UnshareMounts() {
+  Mechanisms held;
+  if (unshare(CLONE_NEWNS) == 0) held.Add(Mechanism::kEmptyRoot);
   return held;
 }
 

@@ -84,7 +84,7 @@ char* const kNoEnvironment[] = {nullptr};
 
 // Clones one child beside the helper and reports its pidfd.
 template <class Child>
-void StartChild(ControlByte step, const Descriptors& fds, Child child) {
+void StartChild(ControlByte step, Mechanisms held, const Descriptors& fds, Child child) {
   int pidfd = -1;
   const long pid = CloneBesideParent(&pidfd);
   if (pid == 0) child();
@@ -92,19 +92,21 @@ void StartChild(ControlByte step, const Descriptors& fds, Child child) {
     SendControl(fds.report, kStepFailed, -1);
     _exit(1);
   }
-  if (SendControl(fds.report, step, pidfd) != 0) _exit(1);
+  if (SendControl(fds.report, step, pidfd, held.bits()) != 0) _exit(1);
 }
 
 [[noreturn]] void RunHelper(const Programs& programs, SandboxMode mode, const Descriptors& fds) {
-  const Mechanisms held = mode == SandboxMode::kOff ? Mechanisms() : UnshareNamespaces();
+  Mechanisms held = mode == SandboxMode::kOff ? Mechanisms() : UnshareNamespaces();
   ControlPacket go_on;
   // The worker writes this process's id maps before anything is started in the namespace.
   if (SendControl(fds.report, kUnshared, -1, held.bits()) != 0) _exit(1);
   if (ReceiveControl(fds.report, &go_on) != 0) _exit(1);
   if (held.Has(Mechanism::kPidNamespace)) {
-    StartChild(kInitStarted, fds, [&] { ExecInitStub(programs.init, fds); });
+    StartChild(kInitStarted, held, fds, [&] { ExecInitStub(programs.init, fds); });
   }
-  StartChild(kCellStarted, fds, [&] { ExecCell(programs.cell, fds); });
+  // After the stub, which may still be on its way to its program when the cell empties its root.
+  if (mode != SandboxMode::kOff) held = held | UnshareMounts();
+  StartChild(kCellStarted, held, fds, [&] { ExecCell(programs.cell, fds); });
   _exit(0);
 }
 
@@ -124,14 +126,14 @@ Status CollectReports(int report, pid_t helper, SpawnedCell* spawned) {
     if (error != 0) return FailErrno("starting a cell: its helper died", error);
     switch (packet.byte) {
       case kUnshared:
-        spawned->namespaces = Mechanisms(packet.number);
-        if (spawned->namespaces.Has(Mechanism::kUserNamespace)) WriteIdMaps(helper);
+        if (Mechanisms(packet.number).Has(Mechanism::kUserNamespace)) WriteIdMaps(helper);
         SendControl(report, kUnshared, -1);
         break;
       case kInitStarted:
         spawned->init_pidfd = std::move(packet.fd);
         break;
       case kCellStarted:
+        spawned->namespaces = Mechanisms(packet.number);
         spawned->pidfd = std::move(packet.fd);
         return {};
       default:
