@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/limit_set.h"
+
 namespace skerry {
 
 enum class Code : std::uint8_t {
@@ -82,6 +84,7 @@ struct Usage {
   std::uint64_t console_events = 0;
   std::uint64_t dropped_events = 0;
   std::uint64_t result_bytes = 0;
+  LimitSet tripped;  ///< limits that curtailed the job, whether or not one ended it
 };
 
 struct Outcome {

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -34,6 +35,12 @@ enum class Role : std::uint8_t { kClient, kWorker };
 /// How the client answered a host call; kRefused is the worker's: the answer passed maxDataBytes.
 enum class AnswerKind : std::uint8_t { kValue, kError, kRefused };
 
+/// Counts by name; a name that the reader does not know is its to ignore.
+struct NamedCounts {
+  std::vector<std::pair<std::string, std::uint64_t>> entries;
+  bool operator==(const NamedCounts&) const = default;
+};
+
 std::string_view NameOf(Role role);
 std::string_view NameOf(AnswerKind kind);
 std::optional<Role> RoleByName(std::string_view name);
@@ -51,6 +58,7 @@ struct Hello {
   std::vector<std::string> capabilities;  ///< unknown ones are ignored
   std::uint64_t slots = 0;                ///< workers: maxConcurrentIsolates
   std::uint64_t memory_mb = 0;            ///< workers: workerMemoryMb left for jobs
+  std::string v8;                         ///< workers: the V8 version of their cells
 
   template <class V>
   void Visit(V& v) {
@@ -63,17 +71,19 @@ struct Hello {
     v.Optional("caps", capabilities);
     v.Optional("slots", slots);
     v.Optional("memoryMb", memory_mb);
+    v.Optional("v8", v8);
   }
 };
 
 /// The broker's answer to HELLO.
 struct Welcome {
   static constexpr std::string_view kType = "welcome";
-  std::uint32_t version = kVersion;  ///< the version to speak
-  std::uint64_t session_ttl_ms = 0;  ///< how long jobs and finals outlive the connection
-  std::uint64_t heartbeat_ms = 0;    ///< send at least a PING this often
-  std::uint64_t credit = 0;          ///< clients: jobs that may be unfinished at once
-  bool resumed = false;              ///< clients: the session was known, its jobs and finals are kept
+  std::uint32_t version = kVersion;       ///< the version to speak
+  std::uint64_t session_ttl_ms = 0;       ///< how long jobs and finals outlive the connection
+  std::uint64_t heartbeat_ms = 0;         ///< send at least a PING this often
+  std::uint64_t credit = 0;               ///< clients: jobs that may be unfinished at once
+  bool resumed = false;                   ///< the session was known; a client's jobs and finals are kept
+  std::vector<std::string> capabilities;  ///< unknown ones are ignored; "stats": send me STATS
 
   template <class V>
   void Visit(V& v) {
@@ -82,6 +92,7 @@ struct Welcome {
     v.Optional("heartbeatMs", heartbeat_ms);
     v.Optional("credit", credit);
     v.Optional("resumed", resumed);
+    v.Optional("caps", capabilities);
   }
 };
 
@@ -187,6 +198,18 @@ struct Dropped {
   }
 };
 
+/// Isolate to worker only, once per limit: a limit has curtailed the job, which goes on. The worker counts
+/// those that it cannot see for itself, and all of them for a job that is killed later.
+struct Tripped {
+  static constexpr std::string_view kType = "tripped";
+  std::string limit;
+
+  template <class V>
+  void Visit(V& v) {
+    v.Required("limit", limit);
+  }
+};
+
 /// A host call, isolate to worker to broker to client. Payloads: method (UTF-8), params (JSON text).
 struct Call {
   static constexpr std::string_view kType = "call";
@@ -274,6 +297,7 @@ struct Final {
     v.Optional("consoleEvents", usage.console_events);
     v.Optional("droppedEvents", usage.dropped_events);
     v.Optional("resultBytes", usage.result_bytes);
+    v.Optional("trips", usage.tripped);
   }
 };
 
@@ -321,6 +345,35 @@ struct Credit {
   }
 };
 
+/// Worker to broker, where its WELCOME has the capability "stats": the worker's figures (worker_stats.h),
+/// counted since its process began, or since a broker welcomed it that did not know its session. Cumulative:
+/// one that is lost costs nothing.
+struct Stats {
+  static constexpr std::string_view kType = "stats";
+  NamedCounts exits;          ///< by IsolateExit
+  NamedCounts cell_restarts;  ///< by CellRestart
+  NamedCounts fork_us;        ///< by upper bound in microseconds; "inf"
+  std::uint64_t fork_sum_us = 0;
+  std::uint64_t reruns = 0;
+  std::uint64_t lost_events = 0;
+  std::uint64_t spares = 0;  ///< this and the next: now
+  std::uint64_t cells = 0;
+
+  template <class V>
+  void Visit(V& v) {
+    v.Optional("exits", exits);
+    v.Optional("cellRestarts", cell_restarts);
+    v.Optional("forkUs", fork_us);
+    v.Optional("forkSumUs", fork_sum_us);
+    v.Optional("reruns", reruns);
+    v.Optional("lostEvents", lost_events);
+    v.Optional("spares", spares);
+    v.Optional("cells", cells);
+  }
+};
+/// The capability of a broker that takes STATS.
+inline constexpr std::string_view kStatsCapability = "stats";
+
 struct Ping {
   static constexpr std::string_view kType = "ping";
   template <class V>
@@ -347,8 +400,8 @@ struct Bye {
   void Visit(V&) {}
 };
 
-using Header = std::variant<Hello, Welcome, Refuse, Submit, Accepted, Dispatch, Event, Dropped, Call, Answer,
-                            Cancel, Final, Ack, Credit, Ping, Pong, Drain, Bye>;
+using Header = std::variant<Hello, Welcome, Refuse, Submit, Accepted, Dispatch, Event, Dropped, Tripped, Call,
+                            Answer, Cancel, Final, Ack, Credit, Stats, Ping, Pong, Drain, Bye>;
 
 /// A Final header and its payload for an outcome; `id`/`lease` are the caller's to set.
 Final ToFinal(const Outcome& outcome);

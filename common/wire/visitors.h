@@ -12,9 +12,11 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "common/ids.h"
 #include "common/job.h"
+#include "common/limit_set.h"
 #include "common/outcome.h"
 #include "common/wire/messages.h"
 
@@ -144,6 +146,14 @@ class Encoder {
       packer_.pack(value);
     }
   }
+  void Write(const NamedCounts& counts) { Write(counts.entries); }
+  void Write(const LimitSet& limits) {
+    std::vector<std::string> names;
+    for (const LimitSpec& spec : kLimitSpecs) {
+      if (limits.Has(spec.id)) names.emplace_back(spec.name);
+    }
+    packer_.pack(names);
+  }
 
   msgpack::packer<msgpack::sbuffer>& packer_;
 };
@@ -256,6 +266,17 @@ class FieldReader {
     }
   }
 
+  void ReadList(std::string_view key, const msgpack::object& object, NamedCounts& counts) {
+    ReadList(key, object, counts.entries);
+  }
+  void ReadList(std::string_view key, const msgpack::object& object, LimitSet& limits) {
+    std::vector<std::string> names;
+    ReadList(key, object, names);
+    for (const std::string& name : names) {
+      if (const auto id = LimitByName(name)) limits.Add(*id);
+    }
+  }
+
   std::string_view type_;
   const msgpack::object_map& map_;
   std::string error_;
@@ -287,6 +308,7 @@ class SchemaWriter {
     if constexpr (std::is_same_v<T, bool>) return "bool";
     if constexpr (std::is_same_v<T, double>) return "number";
     if constexpr (std::is_same_v<T, RequestedLimits>) return "limits";
+    if constexpr (std::is_same_v<T, NamedCounts>) return "counts";
     if constexpr (std::is_integral_v<T>) return std::is_signed_v<T> ? "int" : "uint";
     return "strings";
   }
