@@ -3,9 +3,12 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
+
+#include "common/wire/stats.h"
 
 namespace skerry::broker {
 namespace {
@@ -13,6 +16,21 @@ namespace {
 // More than any machine has; keeps sums of credit far from overflow.
 constexpr std::uint64_t kMaxSlots = 1u << 20;
 constexpr std::uint64_t kMaxWorkerMemoryMb = 1u << 26;
+
+constexpr std::size_t kMaxLabel = 64;
+
+/// What a worker says about itself, fit for a metric's label.
+std::string Label(std::string_view text) {
+  std::string label(text.substr(0, kMaxLabel));
+  for (char& c : label) {
+    if (c < 0x20 || c > 0x7e) c = '?';
+  }
+  return label.empty() ? "unknown" : label;
+}
+
+bool Names(const std::vector<std::string>& capabilities, std::string_view wanted) {
+  return std::find(capabilities.begin(), capabilities.end(), wanted) != capabilities.end();
+}
 
 bool VersionsOverlap(const wire::Hello& hello) {
   return hello.oldest_version <= wire::kVersion && hello.version >= wire::kOldestVersion;
@@ -25,7 +43,8 @@ BrokerCore::BrokerCore(const BrokerConfig& config, TimePoint now)
       ledger_(config_, sessions_, workers_, outbox_, counters_),
       next_beat_(now + config.heartbeat) {}
 
-void BrokerCore::Refuse(const Peer& peer, std::string reason) {
+void BrokerCore::Refuse(const Peer& peer, PeerRefusal why, std::string reason) {
+  counters_.Count(why);
   spdlog::warn("refused a {}: {}", peer.side == Side::kClient ? "client" : "worker", reason);
   outbox_.Put(peer, wire::Refuse{std::move(reason)});
 }
@@ -50,7 +69,8 @@ void BrokerCore::OnMessage(const Peer& from, wire::Header header, std::vector<Pa
 }
 
 void BrokerCore::OnMalformed(const Peer& from, const std::string& why, TimePoint now) {
-  Refuse(from, "broken message: " + why);
+  ++counters_.malformed[static_cast<std::size_t>(from.side)];
+  Refuse(from, PeerRefusal::kMalformed, "broken message: " + why);
   if (Session* session = sessions_.Find(from)) PutAway(*session, now);
   if (Worker* worker = workers_.Find(from)) ledger_.WorkerGone(*worker, now);
 }
@@ -58,14 +78,16 @@ void BrokerCore::OnMalformed(const Peer& from, const std::string& why, TimePoint
 void BrokerCore::OnHello(const Peer& from, const wire::Hello& hello, TimePoint now) {
   const wire::Role expected = from.side == Side::kClient ? wire::Role::kClient : wire::Role::kWorker;
   if (!VersionsOverlap(hello)) {
-    return Refuse(from, "it speaks wire versions " + std::to_string(hello.oldest_version) + " to " +
-                            std::to_string(hello.version) + ", this broker " +
-                            std::to_string(wire::kOldestVersion) + " to " + std::to_string(wire::kVersion));
+    return Refuse(from, PeerRefusal::kVersion,
+                  "it speaks wire versions " + std::to_string(hello.oldest_version) + " to " +
+                      std::to_string(hello.version) + ", this broker " +
+                      std::to_string(wire::kOldestVersion) + " to " + std::to_string(wire::kVersion));
   }
   if (hello.role != expected) {
-    return Refuse(from, "this endpoint is for " + std::string(wire::NameOf(expected)) + "s");
+    return Refuse(from, PeerRefusal::kRole,
+                  "this endpoint is for " + std::string(wire::NameOf(expected)) + "s");
   }
-  if (hello.session.empty()) return Refuse(from, "hello.session must not be empty");
+  if (hello.session.empty()) return Refuse(from, PeerRefusal::kHello, "hello.session must not be empty");
   wire::Welcome welcome;
   welcome.version = std::min(hello.version, wire::kVersion);
   welcome.session_ttl_ms = static_cast<std::uint64_t>(config_.session_ttl.count());
@@ -78,7 +100,8 @@ void BrokerCore::WelcomeClient(const Peer& from, const wire::Hello& hello, wire:
                                TimePoint now) {
   const bool known = sessions_.Knows(hello.session);
   if (!known && sessions_.size() >= config_.max_peers) {
-    return Refuse(from, "there are " + std::to_string(sessions_.size()) + " clients already");
+    return Refuse(from, PeerRefusal::kTooMany,
+                  "there are " + std::to_string(sessions_.size()) + " clients already");
   }
   Session& session = sessions_.Connect(hello.session, from, now);
   session.tenant = hello.tenant;
@@ -94,12 +117,17 @@ void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire:
                                TimePoint now) {
   if (hello.slots < 1 || hello.slots > kMaxSlots || hello.memory_mb < 1 ||
       hello.memory_mb > kMaxWorkerMemoryMb) {
-    return Refuse(from, "hello.slots and hello.memoryMb must be positive and possible");
+    return Refuse(from, PeerRefusal::kHello, "hello.slots and hello.memoryMb must be positive and possible");
   }
   if (workers_.size() >= config_.max_peers) {
-    return Refuse(from, "there are " + std::to_string(workers_.size()) + " workers already");
+    return Refuse(from, PeerRefusal::kTooMany,
+                  "there are " + std::to_string(workers_.size()) + " workers already");
   }
+  welcome.resumed = workers_.Knows(hello.session);
+  if (Names(hello.capabilities, wire::kStatsCapability))
+    welcome.capabilities.emplace_back(wire::kStatsCapability);
   Worker& worker = workers_.Connect(hello.session, from, now);
+  worker.build = {Label(hello.software), Label(hello.v8)};
   worker.slots = hello.slots;
   worker.memory_mb = hello.memory_mb;
   worker.full_memory_mb = hello.memory_mb;
@@ -130,7 +158,8 @@ void BrokerCore::FromClient(Session& session, wire::Header& header, std::vector<
           spdlog::info("client {} said bye with {} jobs unfinished", session.id.str(), session.unfinished);
           ledger_.Abandon(session, now);
         } else if constexpr (!std::is_same_v<Message, wire::Pong>) {
-          Refuse(session.link, "a client does not send " + std::string(Message::kType));
+          Refuse(session.link, PeerRefusal::kUnexpected,
+                 "a client does not send " + std::string(Message::kType));
         }
       },
       header);
@@ -151,6 +180,8 @@ void BrokerCore::FromWorker(Worker& worker, wire::Header& header, std::vector<Pa
           worker.memory_mb = std::min(message.memory_mb, kMaxWorkerMemoryMb);
           worker.full_memory_mb = std::max(worker.full_memory_mb, worker.memory_mb);
           ledger_.Dispatch(now);
+        } else if constexpr (std::is_same_v<Message, wire::Stats>) {
+          TakeStats(worker, message);
         } else if constexpr (std::is_same_v<Message, wire::Drain>) {
           spdlog::info("worker {} drains, {} jobs in hand", worker.session.str(), worker.used_slots());
           worker.draining = true;
@@ -160,10 +191,29 @@ void BrokerCore::FromWorker(Worker& worker, wire::Header& header, std::vector<Pa
           spdlog::info("worker {} said bye, {} jobs in hand", worker.session.str(), worker.used_slots());
           ledger_.WorkerGone(worker, now);
         } else if constexpr (!std::is_same_v<Message, wire::Pong>) {
-          Refuse(worker.link, "a worker does not send " + std::string(Message::kType));
+          Refuse(worker.link, PeerRefusal::kUnexpected,
+                 "a worker does not send " + std::string(Message::kType));
         }
       },
       header);
+}
+
+void BrokerCore::TakeStats(Worker& worker, const wire::Stats& stats) {
+  const WorkerStats told = wire::FromStats(stats);
+  const auto fresh = NewSince(told, worker.stats);
+  if (!fresh) {
+    // The place to cut it off from, once lying workers are.
+    ++counters_.worker_violations;
+    spdlog::warn("worker {} tells figures that cannot be: {}", worker.session.str(), fresh.error().message);
+    return;
+  }
+  counters_.workers.AddCounts(*fresh);
+  worker.stats = told;
+}
+
+BrokerGauges BrokerCore::gauges() const {
+  return {ledger_.queue().size(), ledger_.queue().bytes(), workers_.Sums(), sessions_.Sums(),
+          workers_.Builds()};
 }
 
 void BrokerCore::OnUndeliverable(Send send, TimePoint now) {

@@ -15,6 +15,7 @@
 
 #include "broker/config.h"
 #include "broker/counters.h"
+#include "broker/gauges.h"
 #include "broker/job_ledger.h"
 #include "broker/outbox.h"
 #include "broker/session_registry.h"
@@ -39,6 +40,7 @@ class BrokerCore {
   std::vector<Send> TakeSends() { return outbox_.Take(); }
 
   const BrokerCounters& counters() const { return counters_; }
+  BrokerGauges gauges() const;
   std::uint64_t queued() const { return ledger_.queue().size(); }
   std::uint64_t queued_bytes() const { return ledger_.queue().bytes(); }
   std::uint64_t running() const { return workers_.leases(); }
@@ -51,7 +53,8 @@ class BrokerCore {
   void WelcomeWorker(const Peer& from, const wire::Hello& hello, wire::Welcome welcome, TimePoint now);
   void FromClient(Session& session, wire::Header& header, std::vector<Payload>& payloads, TimePoint now);
   void FromWorker(Worker& worker, wire::Header& header, std::vector<Payload>& payloads, TimePoint now);
-  void Refuse(const Peer& peer, std::string reason);
+  void TakeStats(Worker& worker, const wire::Stats& stats);
+  void Refuse(const Peer& peer, PeerRefusal why, std::string reason);
   void PutAway(Session& session, TimePoint now);
   void DropSilentPeers(TimePoint now);
   void PingAll();

@@ -1,4 +1,4 @@
-// The shell over real sockets: framing, hostile peers, endpoints, undeliverable messages, metrics.
+// The shell over real sockets: framing, hostile peers, endpoints, undeliverable messages.
 #include "broker/broker_server.h"
 
 #include <gtest/gtest.h>
@@ -258,29 +258,6 @@ TEST(ServerStart, SaysWhichEndpointIsTaken) {
   const auto second = BrokerServer::Start(options);
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().message.find("17701"), std::string::npos);
-}
-
-TEST(MetricsText, ShowsCountersAndGaugesAndNeverCountsTwice) {
-  auto metrics = Metrics::Serve("127.0.0.1:17702");
-  ASSERT_TRUE(metrics) << metrics.error().message;
-  BrokerCounters counters;
-  counters.submitted = 5;
-  counters.finished_error[static_cast<std::size_t>(Code::kTimeout)] = 2;
-  counters.limit_trips[static_cast<std::size_t>(LimitId::kTimeoutMs)] = 2;
-  (*metrics)->Show(counters, {.queued = 3});
-  (*metrics)->Show(counters, {.queued = 4});
-  const std::string text = (*metrics)->Text();
-  for (const char* line :
-       {"skerry_jobs_submitted_total 5\n", "skerry_jobs_finished_total{code=\"TIMEOUT\"} 2\n",
-        "skerry_limit_trips_total{limit=\"timeoutMs\"} 2\n",
-        "skerry_limit_trips_total{limit=\"memoryMb\"} 0\n", "skerry_queued_jobs 4\n"}) {
-    EXPECT_NE(text.find(line), std::string::npos) << line << text;
-  }
-}
-
-TEST(MetricsText, IsServedOnLoopbackOnly) {
-  EXPECT_FALSE(Metrics::Serve("0.0.0.0:17703"));
-  EXPECT_FALSE(Metrics::Serve("17703"));
 }
 
 }  // namespace

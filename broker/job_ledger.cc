@@ -17,6 +17,12 @@ namespace {
 // dispatch is on its way costs one; more mean that it lies about its credit.
 constexpr std::uint32_t kMaxBounces = 5;
 
+std::uint64_t BytesOf(const std::vector<Payload>& payloads) {
+  std::uint64_t bytes = 0;
+  for (const Payload& payload : payloads) bytes += payload.size();
+  return bytes;
+}
+
 bool Advance(Job& job, JobEvent event) {
   const std::optional<JobState> next = Next(job.state, event);
   if (!next) {
@@ -52,9 +58,14 @@ void JobLedger::Submit(Session& session, JobSpec spec, std::vector<Payload> payl
   if (Job* known = session.Find(spec.id)) return Resubmitted(session, *known, fingerprint);
 
   ++counters_.submitted;
-  if (const auto refused = Admit(spec, payloads, config_)) return Refuse(session, spec.id, *refused);
+  if (const auto refused = Admit(spec, payloads, config_)) {
+    return Refuse(session, spec.id, Rejection::kValidation, *refused);
+  }
   const std::uint64_t bytes = payloads[0].size() + payloads[1].size();
-  if (const auto refused = CheckCapacity(session, spec, bytes)) return Refuse(session, spec.id, *refused);
+  if (const auto refused = CheckCapacity(session, spec, bytes)) {
+    return Refuse(session, spec.id, refused->reason, refused->error);
+  }
+  ++counters_.accepted;
 
   auto owned = std::make_unique<Job>();
   Job& job = *owned;
@@ -73,10 +84,12 @@ void JobLedger::Submit(Session& session, JobSpec spec, std::vector<Payload> payl
 
 void JobLedger::Resubmitted(Session& session, Job& known, std::uint64_t fingerprint) {
   if (known.fingerprint != fingerprint) {
-    return Refuse(session, known.spec.id,
+    ++counters_.submitted;
+    return Refuse(session, known.spec.id, Rejection::kDuplicateId,
                   MakeError(Code::kValidation,
                             "id '" + known.spec.id.str() + "' was submitted before with other content"));
   }
+  ++counters_.resubmitted;
   if (known.state == JobState::kEnded) {
     clients_.SendIfLinked(session, known.final, {known.final_payload});
   } else {
@@ -89,35 +102,48 @@ JobError JobLedger::NeverFits(const JobSpec& spec) const {
                    "no worker has " + std::to_string(spec.memory_mb) + " MiB for a job; the largest has " +
                        std::to_string(workers_.LargestMemoryMb()) +
                        ": lower memoryMb, or give a worker more --memory-mb",
-                   "memoryMb");
+                   std::string(NameOf(PoolLimit::kWorkerMemoryMb)));
 }
 
-std::optional<JobError> JobLedger::CheckCapacity(const Session& session, const JobSpec& spec,
-                                                 std::uint64_t bytes) {
+JobLedger::Refusal JobLedger::NothingFree(const JobSpec& spec) const {
+  Refusal refusal{Rejection::kNoWorker,
+                  Overloaded("no worker has a free slot and " + std::to_string(spec.memory_mb) + " MiB now")};
+  if (!workers_.AnyAccepting()) return refusal;
+  const bool slot = workers_.AnyFreeSlot();
+  refusal.reason = slot ? Rejection::kNoMemory : Rejection::kNoSlot;
+  refusal.error.limit = NameOf(slot ? PoolLimit::kWorkerMemoryMb : PoolLimit::kMaxConcurrentIsolates);
+  return refusal;
+}
+
+std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& session, const JobSpec& spec,
+                                                           std::uint64_t bytes) {
   if (session.unfinished >= 2 * config_.client_credit) {
-    return Overloaded("this client has " + std::to_string(session.unfinished) +
-                      " unfinished jobs, its credit is " + std::to_string(config_.client_credit));
+    return Refusal{Rejection::kCredit,
+                   Overloaded("this client has " + std::to_string(session.unfinished) +
+                              " unfinished jobs, its credit is " + std::to_string(config_.client_credit))};
   }
   if (workers_.AnyAccepting() && !workers_.CouldEverTake(spec.memory_mb)) {
     // No retryAfterMs: waiting does not help while the pool is what it is.
-    return NeverFits(spec);
+    return Refusal{Rejection::kNeverFits, NeverFits(spec)};
   }
   if (spec.admission == Admission::kFailFast && !(queue_.empty() && workers_.PickFor(spec.memory_mb))) {
-    return Overloaded("no worker has a free slot and " + std::to_string(spec.memory_mb) + " MiB now");
+    return NothingFree(spec);
   }
   if (!queue_.HasRoomFor(bytes)) {
-    return Overloaded("the queue is full (" + std::to_string(queue_.size()) + " jobs, " +
-                      std::to_string(queue_.bytes() >> 20) + " MiB)");
+    return Refusal{Rejection::kQueueFull,
+                   Overloaded("the queue is full (" + std::to_string(queue_.size()) + " jobs, " +
+                              std::to_string(queue_.bytes() >> 20) + " MiB)")};
   }
   return std::nullopt;
 }
 
-void JobLedger::Refuse(Session& session, const JobId& id, const JobError& error) {
+void JobLedger::Refuse(Session& session, const JobId& id, Rejection reason, const JobError& error) {
+  counters_.Count(reason);
   Outcome outcome;
   outcome.error = error;
   wire::Final final = wire::ToFinal(outcome);
   final.id = id;
-  CountFinal(final, JobSpec{}, counters_);
+  CountFinal(final, counters_);
   clients_.SendIfLinked(session, std::move(final), {Payload(wire::DetailPayload(error))});
 }
 
@@ -134,7 +160,12 @@ void JobLedger::Cancel(Session& session, const JobId& id, TimePoint now) {
 void JobLedger::Answer(Session& session, wire::Answer answer, std::vector<Payload> payloads) {
   Job* job = session.Find(answer.id);
   // An answer to a run that is over (or to an earlier attempt) has nobody left to wait for it.
-  if (job == nullptr || job->worker == nullptr || answer.attempt != job->attempt) return;
+  if (job == nullptr || job->worker == nullptr || answer.attempt != job->attempt) {
+    ++counters_.stray_messages;
+    return;
+  }
+  ++counters_.host_answers;
+  counters_.host_answer_bytes += BytesOf(payloads);
   answer.id = JobId();
   answer.lease = job->lease;
   outbox_.Put(job->worker->link, std::move(answer), std::move(payloads));
@@ -182,19 +213,30 @@ Job* JobLedger::FindLease(Worker& worker, LeaseId lease) {
 
 void JobLedger::Relay(Worker& worker, wire::Event event, std::vector<Payload> payloads) {
   Job* job = FindLease(worker, event.lease);
-  if (job == nullptr) return;
+  if (job == nullptr) {
+    ++counters_.stray_messages;
+    return;
+  }
   job->attempt = std::max(job->attempt, event.attempt);
   event.id = job->spec.id;
   event.lease = LeaseId();
+  const auto type = static_cast<std::size_t>(event.type);
   if (clients_.SendOrKeep(*job->session, std::move(event), std::move(payloads)) == Delivery::kDropped) {
     ++job->dropped_events;
     ++counters_.dropped_events;
+  } else {
+    ++counters_.events_relayed[type];
   }
 }
 
 void JobLedger::Relay(Worker& worker, wire::Call call, std::vector<Payload> payloads) {
   Job* job = FindLease(worker, call.lease);
-  if (job == nullptr) return;
+  if (job == nullptr) {
+    ++counters_.stray_messages;
+    return;
+  }
+  ++counters_.host_calls;
+  counters_.host_call_bytes += BytesOf(payloads);
   job->attempt = std::max(job->attempt, call.attempt);
   job->call_relayed = true;
   const wire::Answer unreachable{JobId(), call.lease, call.attempt, call.call, wire::AnswerKind::kError};
@@ -229,12 +271,14 @@ void JobLedger::Finish(Worker& worker, wire::Final final, std::vector<Payload> p
   const bool turned_down = !final.ok && final.code == Code::kOverloaded && !final.started;
   if (turned_down && job->state == JobState::kRunning && job->bounces < kMaxBounces) {
     ++job->bounces;
+    ++counters_.turned_down;
     Requeue(*job, now);
   } else if (!final.ok && final.code == Code::kLost && job->state == JobState::kRunning &&
              MayRunAgain(*job, config_)) {
     Lose(*job, "the worker lost it", now);
   } else {
     Payload payload = payloads.empty() ? Payload(std::string()) : std::move(payloads[0]);
+    if (final.ok) counters_.result_bytes += payload.size();
     End(*job, JobEvent::kFinal, std::move(final), std::move(payload), now);
   }
   Dispatch(now);
@@ -354,9 +398,10 @@ void JobLedger::End(Job& job, JobEvent event, wire::Final final, Payload payload
   final.id = job.spec.id;
   final.lease = LeaseId();
   final.attempt = std::max(final.attempt, job.attempt);
+  CountFinal(final, counters_);
+  counters_.queue_times.Observe(Micros(static_cast<std::int64_t>(job.queue_ms * 1000)));
   final.usage.queue_ms = job.queue_ms;
   final.usage.dropped_events += job.dropped_events;
-  CountFinal(final, job.spec, counters_);
 
   Session& session = *job.session;
   --session.unfinished;
@@ -378,6 +423,7 @@ void JobLedger::KeepFinal(Session& session, Job& job) {
   while (session.finals.size() > config_.max_unacked_finals ||
          (session.final_bytes > config_.max_unacked_bytes.count() && session.finals.size() > 1)) {
     spdlog::warn("client {} does not acknowledge its finals; the oldest is forgotten", session.id.str());
+    ++counters_.finals_forgotten;
     Forget(session, *session.finals.begin()->second);
   }
 }

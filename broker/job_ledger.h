@@ -63,8 +63,14 @@ class JobLedger {
   /// OVERLOADED for a job that no worker of this pool could ever run.
   JobError NeverFits(const JobSpec& spec) const;
   void Resubmitted(Session& session, Job& known, std::uint64_t fingerprint);
-  std::optional<JobError> CheckCapacity(const Session& session, const JobSpec& spec, std::uint64_t bytes);
-  void Refuse(Session& session, const JobId& id, const JobError& error);
+  struct Refusal {
+    Rejection reason;
+    JobError error;
+  };
+  std::optional<Refusal> CheckCapacity(const Session& session, const JobSpec& spec, std::uint64_t bytes);
+  /// Of a failFast job for which nothing is free now.
+  Refusal NothingFree(const JobSpec& spec) const;
+  void Refuse(Session& session, const JobId& id, Rejection reason, const JobError& error);
   void SendDispatch(Job& job, Worker& worker, TimePoint now);
   void Requeue(Job& job, TimePoint now);
   /// The job's worker is gone or gave it up: run it again where that is allowed, else LOST.

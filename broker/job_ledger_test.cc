@@ -303,12 +303,14 @@ TEST_F(Ledger, FinalsAndLimitTripsAreCountedOncePerJobAndLimit) {
   wire::Final noisy;
   noisy.ok = true;
   noisy.lease = dispatches[1].lease;
-  noisy.usage.status_events = 1'000;
   noisy.usage.dropped_events = 500;
+  noisy.usage.tripped.Add(LimitId::kMaxStatusEvents);
   broker_.Say(WorkerPeer("w"), noisy, {"1"});
   broker_.FinishOk(WorkerPeer("w"), dispatches[2].lease);
   const BrokerCounters& counters = broker_.core.counters();
   EXPECT_EQ(counters.submitted, 3u);
+  EXPECT_EQ(counters.accepted, 3u);
+  EXPECT_EQ(counters.dropped_by_limit, 500u);
   EXPECT_EQ(counters.finished_ok, 2u);
   EXPECT_EQ(counters.finished_error[static_cast<std::size_t>(Code::kTimeout)], 1u);
   EXPECT_EQ(counters.limit_trips[static_cast<std::size_t>(LimitId::kTimeoutMs)], 1u);

@@ -47,6 +47,18 @@ bool SessionRegistry::EraseIfDone(Session& session) {
   return true;
 }
 
+SessionSums SessionRegistry::Sums() const {
+  SessionSums sums;
+  sums.sessions = sessions_.size();
+  for (const auto& [id, session] : sessions_) {
+    sums.away += session->state == SessionState::kAway ? 1 : 0;
+    sums.unacked_finals += session->finals.size();
+    sums.unacked_bytes += session->final_bytes;
+    sums.backlog_bytes += session->backlog_bytes;
+  }
+  return sums;
+}
+
 std::vector<Session*> SessionRegistry::All() {
   std::vector<Session*> all;
   all.reserve(sessions_.size());

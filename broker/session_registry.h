@@ -15,6 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "broker/gauges.h"
 #include "broker/job.h"
 #include "broker/outbox.h"
 #include "common/ids.h"
@@ -61,6 +62,7 @@ class SessionRegistry {
   std::vector<Session*> All();
   std::size_t size() const { return sessions_.size(); }
   std::size_t closing() const { return closed_.size(); }
+  SessionSums Sums() const;
 
  private:
   std::unordered_map<SessionId, std::unique_ptr<Session>> sessions_;

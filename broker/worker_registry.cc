@@ -60,6 +60,36 @@ bool WorkerRegistry::AnyAccepting() const {
   return false;
 }
 
+bool WorkerRegistry::AnyFreeSlot() const {
+  for (const auto& [session, worker] : workers_) {
+    if (!worker->draining && worker->used_slots() < worker->slots) return true;
+  }
+  return false;
+}
+
+WorkerSums WorkerRegistry::Sums() const {
+  const auto left = [](std::uint64_t all, std::uint64_t used) { return all > used ? all - used : 0; };
+  WorkerSums sums;
+  sums.workers = workers_.size();
+  for (const auto& [session, worker] : workers_) {
+    sums.slots_used += worker->used_slots();
+    sums.memory_promised_mb += worker->used_memory_mb;
+    sums.spares += worker->stats.spares;
+    sums.cells += worker->stats.cells;
+    if (worker->draining || worker->slots == 0) continue;
+    ++sums.accepting;
+    sums.slots_free += left(worker->slots, worker->used_slots());
+    sums.memory_free_mb += left(worker->memory_mb, worker->used_memory_mb);
+  }
+  return sums;
+}
+
+WorkerBuilds WorkerRegistry::Builds() const {
+  WorkerBuilds builds;
+  for (const auto& [session, worker] : workers_) ++builds[worker->build];
+  return builds;
+}
+
 void WorkerRegistry::Take(Worker& worker, Job& job) {
   job.worker = &worker;
   worker.leases[job.lease] = &job;

@@ -11,10 +11,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "broker/gauges.h"
 #include "broker/job.h"
 #include "broker/outbox.h"
 #include "common/ids.h"
 #include "common/units.h"
+#include "common/worker_stats.h"
 
 namespace skerry::broker {
 
@@ -27,6 +29,8 @@ struct Worker {
   std::uint64_t full_memory_mb = 0;  ///< the most it ever offered: whether a job could ever run there
   std::uint64_t used_memory_mb = 0;
   bool draining = false;
+  WorkerBuild build;
+  WorkerStats stats;  ///< as it told them last
   std::unordered_map<LeaseId, Job*> leases;
 
   std::uint64_t used_slots() const { return leases.size(); }
@@ -39,6 +43,7 @@ class WorkerRegistry {
  public:
   /// A new record, or the one of that session bound to its new link with its leases kept.
   Worker& Connect(const SessionId& session, const Peer& link, TimePoint now);
+  bool Knows(const SessionId& session) const { return workers_.contains(session); }
   Worker* Find(const Peer& link);
   void Erase(Worker& worker);
 
@@ -50,6 +55,8 @@ class WorkerRegistry {
   std::uint64_t LargestMemoryMb() const;
   /// Whether any worker is connected and not draining.
   bool AnyAccepting() const;
+  /// Whether any of them has a free slot, whatever its memory.
+  bool AnyFreeSlot() const;
 
   void Take(Worker& worker, Job& job);
   void Release(Job& job);
@@ -58,6 +65,8 @@ class WorkerRegistry {
   std::vector<Worker*> All();
   std::size_t size() const { return workers_.size(); }
   std::uint64_t leases() const;
+  WorkerSums Sums() const;
+  WorkerBuilds Builds() const;
 
  private:
   std::unordered_map<SessionId, std::unique_ptr<Worker>> workers_;

@@ -30,6 +30,7 @@ enum class Code : std::uint8_t {
 inline constexpr int kCodeCount = 13;
 
 enum class Fault : std::uint8_t { kClient, kProgram, kLimit, kInfrastructure };
+inline constexpr int kFaultCount = 4;
 
 /// Whether the same job, submitted again, may end differently through no change of its own.
 enum class Retryable : bool { kNo, kYes };

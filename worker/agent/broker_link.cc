@@ -165,7 +165,7 @@ void BrokerLink::Handle(std::vector<std::string> frames) {
   if (const auto* welcome = std::get_if<wire::Welcome>(&*header)) {
     state_.OnWelcome(now, Millis(std::min<std::uint64_t>(welcome->heartbeat_ms, 60'000)));
     spdlog::info("connected to the broker at {}", url_);
-    listener_.OnWelcome();
+    listener_.OnWelcome(*welcome);
     FlushWaiting();
     return;
   }

@@ -28,7 +28,7 @@ class LinkListener {
  public:
   virtual ~LinkListener() = default;
   /// The first connection and each one after a silence.
-  virtual void OnWelcome() = 0;
+  virtual void OnWelcome(const wire::Welcome& welcome) = 0;
   /// Everything but WELCOME, REFUSE, PING, PONG and BYE: those are the link's.
   virtual void OnMessage(wire::Header header, std::vector<std::string> payloads) = 0;
   virtual void OnRefused(const std::string& reason) = 0;

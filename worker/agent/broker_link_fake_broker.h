@@ -83,6 +83,7 @@ class FakeBroker {
     auto hello = Next<wire::Hello>();
     wire::Welcome welcome;
     welcome.heartbeat_ms = heartbeat_ms;
+    welcome.capabilities = capabilities;
     if (!hello) return std::nullopt;
     Send(welcome);
     Send(wire::Ping{});
@@ -91,7 +92,8 @@ class FakeBroker {
   }
 
   bool answers_pings = true;
-  std::vector<std::string> payloads;  // of the last message received
+  std::vector<std::string> capabilities;  // of the next WELCOME
+  std::vector<std::string> payloads;      // of the last message received
 
  private:
   std::optional<wire::Header> Receive() {

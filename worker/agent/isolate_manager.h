@@ -19,7 +19,9 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <string>
 
+#include "common/worker_stats.h"
 #include "worker/agent/cell_supervisor.h"
 #include "worker/agent/event_loop.h"
 #include "worker/agent/isolate.h"
@@ -83,12 +85,17 @@ class IsolateManager : private CellListener {
   enum class HandOver : bool { kFailed, kWorked };
   void NoteHandOver(CellNumber cell, HandOver result);
   /// The isolate died in a way that may have shown its cell's layout.
-  void Retire(CellNumber cell, const std::string& why) { cells_.Retire(cell, why); }
+  void Retire(CellNumber cell) { cells_.Retire(cell, CellRestart::kCrash); }
   /// No more forks ahead of need, and no new cells unless a job waits for one: the worker is draining.
   void StopSpares();
   /// Told when forks can (not) be hoped for.
   void set_on_health(std::function<void(bool)> hook) { on_health_ = std::move(hook); }
 
+  /// What is counted about isolates and cells; jobs count their isolates' ends here.
+  WorkerStats& stats() { return stats_; }
+  /// The counts, and how many spares and cells there are now.
+  WorkerStats Figures() const;
+  const std::string& v8_version() const { return cells_.v8_version(); }
   const LeaseLedger& ledger() const { return ledger_; }
   std::size_t spares() const { return spares_.size(); }
   std::size_t waiting() const { return waiters_.size(); }
@@ -117,6 +124,7 @@ class IsolateManager : private CellListener {
   EventLoop& loop_;
   const Options options_;
   LeaseLedger ledger_;
+  WorkerStats stats_;
   Spares spares_;  // oldest first
   Waiters waiters_;
   std::size_t wanted_spares_;

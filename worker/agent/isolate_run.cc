@@ -203,6 +203,10 @@ void IsolateRun::HandleFrame(wire::Frame frame) {
   if (auto* dropped = std::get_if<wire::Dropped>(&*header); dropped != nullptr && frame.payloads.empty()) {
     return gate_.OnDropped(dropped->events);
   }
+  if (auto* tripped = std::get_if<wire::Tripped>(&*header); tripped != nullptr && frame.payloads.empty()) {
+    const auto status = gate_.OnTripped(tripped->limit);
+    return status ? void() : Stop(Cause::kProtocolBroken, status.error().message);
+  }
   Stop(Cause::kProtocolBroken, "a message that an isolate has no business sending");
 }
 

@@ -46,6 +46,8 @@ class IsolateRun {
   void Stop(Cause cause, std::string why = {});
 
   const Verdict& verdict() const { return verdict_; }
+  /// How the process ended; only inside OnRunEnded and after.
+  const ExitStatus& exit_status() const { return *exit_; }
   CellNumber cell() const { return isolate_.cell(); }
   bool made_host_call() const { return gate_.made_host_call(); }
   /// Everything that the worker measures; what only the engine knows is in the verdict's outcome.

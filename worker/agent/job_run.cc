@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/logging.h"
+#include "worker/agent/isolate_exit.h"
 
 namespace skerry::agent {
 namespace {
@@ -79,7 +80,9 @@ bool JobRun::OnRunEvent(wire::Event event, std::string payload) {
   event.lease = plan_.dispatch.lease;
   std::vector<std::string> payloads;
   payloads.push_back(std::move(payload));
-  return uplink_.Send(std::move(event), std::move(payloads));
+  if (uplink_.Send(std::move(event), std::move(payloads))) return true;
+  ++isolates_.stats().lost_events;
+  return false;
 }
 
 void JobRun::OnRunCall(wire::Call call, std::string method, std::string params) {
@@ -97,6 +100,7 @@ void JobRun::OnRunEnded() {
   policy.made_host_call = run_->made_host_call();
   policy.may_run_again = deaths_ < kMaxDeaths;
   policy.may_hand_over_again = failed_hand_overs_ < kMaxFailedHandOvers;
+  isolates_.stats().Count(ExitOf(run_->verdict(), run_->exit_status()));
   Decision decision = run_->verdict().Decide(policy);
   TellManager(decision);
   started_ = started_ || run_->verdict().started();
@@ -121,12 +125,13 @@ void JobRun::TellManager(const Decision& decision) {
     isolates_.NoteHandOver(run_->cell(), HandOver::kFailed);
   }
   if (decision.retire_cell) {
-    isolates_.Retire(run_->cell(), "an isolate died of a signal that may have been a probe of its layout");
+    isolates_.Retire(run_->cell());
   }
 }
 
 void JobRun::RunAgain(const Decision& decision) {
   spdlog::info("lease {} is run again: {}", plan_.dispatch.lease.value(), decision.outcome.error->message);
+  ++isolates_.stats().reruns;
   if (decision.rerun == Rerun::kAsNextAttempt) {
     ++attempt_;
     ++deaths_;

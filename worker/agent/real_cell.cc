@@ -11,6 +11,7 @@ class RealCell final : public Cell {
 
   int control_fd() const override { return process_->control_fd(); }
   pid_t pid() const override { return process_->pid(); }
+  std::string v8_version() const override { return process_->v8_version(); }
   Status RequestFork() override { return process_->RequestFork(); }
   Result<std::optional<ForkedProcess>> OnReadable() override {
     auto forked = process_->OnReadable();

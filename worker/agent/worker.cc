@@ -5,6 +5,8 @@
 #include <variant>
 
 #include "common/logging.h"
+#include "common/pool_limits.h"
+#include "common/version.h"
 
 namespace skerry::agent {
 namespace {
@@ -20,7 +22,8 @@ constexpr Millis kAbortPatience{2'000};
 constexpr std::uint32_t kRetryAfterMs = 100;
 // For what is queued to leave the socket.
 constexpr Millis kFarewell{1'000};
-constexpr const char* kSoftware = "skerry/0.1.0";
+// Often enough for a scrape every few seconds, rare beside the jobs.
+constexpr Millis kReportEvery{1'000};
 
 }  // namespace
 
@@ -45,7 +48,9 @@ wire::Hello Worker::Greeting() const {
   wire::Hello hello;
   hello.role = wire::Role::kWorker;
   hello.session = SessionId(options_.id);
-  hello.software = kSoftware;
+  hello.software = kSkerrySoftware;
+  hello.capabilities = {std::string(wire::kStatsCapability)};
+  hello.v8 = isolates_.v8_version();
   hello.slots = healthy_ ? isolates_.ledger().max_leases() : 0;
   hello.memory_mb = isolates_.ledger().memory_mb();
   return hello;
@@ -75,8 +80,20 @@ void Worker::OnHealth(bool healthy) {
   link_.Send(credit, {});
 }
 
-void Worker::OnWelcome() {
+void Worker::OnWelcome(const wire::Welcome& welcome) {
+  reporter_.OnWelcome(welcome);
+  KeepReporting();
   if (state_ == State::kDraining) SendDrain();
+}
+
+void Worker::SendStats() {
+  if (!link_.connected()) return;  // one that waited would be out of date
+  if (const auto stats = reporter_.Report(isolates_.Figures())) link_.Send(*stats, {});
+}
+
+void Worker::KeepReporting() {
+  SendStats();
+  report_timer_ = loop_.After(kReportEvery, [this] { KeepReporting(); });
 }
 
 void Worker::SendDrain() {
@@ -117,7 +134,10 @@ void Worker::OnDispatch(wire::Dispatch dispatch, std::vector<std::string> payloa
   auto lease = isolates_.Acquire(plan.limits.memory_mb());
   if (!lease) {
     spdlog::warn("lease {} is refused: {}", id.value(), lease.error().message);
-    JobError error = MakeError(Code::kOverloaded, lease.error().message);
+    const LeaseLedger& ledger = isolates_.ledger();
+    const PoolLimit limit = ledger.leases() >= ledger.max_leases() ? PoolLimit::kMaxConcurrentIsolates
+                                                                   : PoolLimit::kWorkerMemoryMb;
+    JobError error = MakeError(Code::kOverloaded, lease.error().message, std::string(NameOf(limit)));
     error.retry_after_ms = kRetryAfterMs;
     return SendRefusal(link_, header, std::move(error));
   }
@@ -197,7 +217,11 @@ void Worker::Stop(int exit_status) {
   const bool linked = state_ != State::kStarting;
   state_ = State::kStopped;
   exit_status_ = exit_status;
-  if (linked) link_.Close(kFarewell);
+  report_timer_.Cancel();
+  if (linked) {
+    SendStats();
+    link_.Close(kFarewell);
+  }
   loop_.Stop();
 }
 

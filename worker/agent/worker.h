@@ -17,6 +17,7 @@
 #include "worker/agent/event_loop.h"
 #include "worker/agent/isolate_manager.h"
 #include "worker/agent/job_run.h"
+#include "worker/agent/stats_reporter.h"
 #include "worker/agent/worker_options.h"
 
 namespace skerry::agent {
@@ -34,7 +35,7 @@ class Worker : private LinkListener {
  private:
   enum class State { kStarting, kServing, kDraining, kAborting, kStopped };
 
-  void OnWelcome() override;
+  void OnWelcome(const wire::Welcome& welcome) override;
   void OnMessage(wire::Header header, std::vector<std::string> payloads) override;
   void OnRefused(const std::string& reason) override;
 
@@ -45,6 +46,8 @@ class Worker : private LinkListener {
   void OnJobDone(LeaseId lease);
   void BeginDrain();
   void SendDrain();
+  void SendStats();
+  void KeepReporting();
   void Abort(int exit_status);
   void StopWhenIdle();
   void Stop(int exit_status);
@@ -59,6 +62,8 @@ class Worker : private LinkListener {
   State state_ = State::kStarting;
   bool healthy_ = true;
   bool broker_knows_drain_ = false;  // so no more DISPATCH is on its way
+  StatsReporter reporter_;
+  Deadlines::Handle report_timer_;
   Deadlines::Handle patience_;
   int exit_status_ = 0;
 };

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "common/logging.h"
+#include "common/wire/stats.h"
 #include "worker/agent/broker_link_fake_broker.h"
 #include "worker/agent/testing/fake_cell.h"
 
@@ -61,6 +62,32 @@ TEST_F(WorkerTest, SaysWhoItIsAndWhatItCanTake) {
               Leave();
             }),
             0);
+}
+
+TEST_F(WorkerTest, TellsABrokerThatAsksWhatItsIsolatesAndCellsDid) {
+  broker_.capabilities = {"stats"};
+  Serve([&] {
+    const auto hello = broker_.Greet();
+    ASSERT_TRUE(hello);
+    EXPECT_EQ(hello->v8, "1.2.3-fake");
+    EXPECT_EQ(hello->capabilities, std::vector<std::string>{"stats"});
+    broker_.Dispatch(1, "ok 1", {{"memoryMb", 64}});
+    ASSERT_TRUE(broker_.Next<wire::Final>());
+    broker_.Dispatch(2, "spin", {{"memoryMb", 64}, {"timeoutMs", 50}});
+    ASSERT_TRUE(broker_.Next<wire::Final>());
+    Terminate();
+    WorkerStats last;
+    for (auto stats = broker_.Next<wire::Stats>(); stats;) {
+      last = wire::FromStats(*stats);
+      if (last.exits[static_cast<std::size_t>(IsolateExit::kKilledTimeout)] > 0) break;
+      stats = broker_.Next<wire::Stats>();
+    }
+    broker_.Next<wire::Bye>();
+    EXPECT_EQ(last.exits[static_cast<std::size_t>(IsolateExit::kFinished)], 1u);
+    EXPECT_EQ(last.exits[static_cast<std::size_t>(IsolateExit::kKilledTimeout)], 1u);
+    EXPECT_GE(last.fork_times.sum_us(), 1u);
+    EXPECT_EQ(last.cells, 1u);
+  });
 }
 
 TEST_F(WorkerTest, RunsJobsAndAnswersEachWithOneFinalOfItsLease) {

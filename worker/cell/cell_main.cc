@@ -121,7 +121,7 @@ int Main(int argc, char** argv) {
   PrepareOutOfMemoryRecord();
   if (auto status = LockDownCell(); !status) return Complain(status.error().message);
   TidyHeap();
-  if (SendControl(kControlFd, ControlByte::kReady, -1) != 0) return kCannotStart;
+  if (SendControl(kControlFd, ControlByte::kReady, -1, engine::V8Version()) != 0) return kCannotStart;
   TemplateLoop(**engine);
 }
 

@@ -86,7 +86,10 @@ Status CellProcess::AwaitReady(Millis timeout) {
     if (poll(fds, 2, static_cast<int>(left)) < 0 && errno != EINTR) return FailErrno("poll");
     ControlPacket packet;
     const int error = ReceiveControl(control_.get(), &packet);
-    if (error == 0 && packet.byte == ControlByte::kReady) return {};
+    if (error == 0 && packet.byte == ControlByte::kReady) {
+      v8_version_ = packet.text();
+      return {};
+    }
     if (error != EAGAIN && error != 0)
       return Fail(ErrorKind::kUnavailable, "the cell could not start" + StderrTail());
   }

@@ -72,6 +72,8 @@ class CellProcess {
   int control_fd() const { return control_.get(); }
   int pidfd() const { return pidfd_.get(); }
   pid_t pid() const { return pid_; }
+  /// As the cell told it: "14.6.202.34-node.40".
+  const std::string& v8_version() const { return v8_version_; }
   /// Forks asked for in this cell's life.
   std::uint64_t forks() const { return forks_; }
   /// Whether user and PID namespaces were to be had.
@@ -93,6 +95,7 @@ class CellProcess {
   std::shared_ptr<PidNamespace> home_;
   Fd stderr_;  // of the cell, until it is ready
   pid_t pid_ = -1;
+  std::string v8_version_;
   std::uint64_t forks_ = 0;
   std::deque<Fd> pending_;  // our ends of the sockets of forks asked for, in order
 };

@@ -2,8 +2,10 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 
 namespace skerry::cell {
 namespace {
@@ -14,11 +16,11 @@ struct alignas(cmsghdr) FdBuffer {
 
 }  // namespace
 
-int SendControl(int socket, ControlByte byte, int fd) {
-  iovec data{&byte, 1};
+int SendControl(int socket, ControlByte byte, int fd, std::string_view text) {
+  iovec data[] = {{&byte, 1}, {const_cast<char*>(text.data()), std::min(text.size(), kMaxControlText)}};
   msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
+  message.msg_iov = data;
+  message.msg_iovlen = std::size(data);
   FdBuffer buffer;
   if (fd >= 0) {
     message.msg_control = buffer.bytes;
@@ -36,10 +38,10 @@ int SendControl(int socket, ControlByte byte, int fd) {
 }
 
 int ReceiveControl(int socket, ControlPacket* packet) {
-  iovec data{&packet->byte, 1};
+  iovec data[] = {{&packet->byte, 1}, {packet->buffer.data(), packet->buffer.size()}};
   msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
+  message.msg_iov = data;
+  message.msg_iovlen = std::size(data);
   FdBuffer buffer;
   message.msg_control = buffer.bytes;
   message.msg_controllen = sizeof(buffer.bytes);
@@ -49,6 +51,7 @@ int ReceiveControl(int socket, ControlPacket* packet) {
   } while (got < 0 && errno == EINTR);
   if (got < 0) return errno;
   if (got == 0) return EPIPE;
+  packet->text_size = static_cast<std::size_t>(got) - 1;
   packet->fd.Reset();
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
