@@ -1,13 +1,12 @@
 #include "broker/broker_core.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
+#include "common/logging.h"
 #include "common/wire/stats.h"
 
 namespace skerry::broker {
@@ -45,7 +44,9 @@ BrokerCore::BrokerCore(const BrokerConfig& config, TimePoint now)
 
 void BrokerCore::Refuse(const Peer& peer, PeerRefusal why, std::string reason) {
   counters_.Count(why);
-  spdlog::warn("refused a {}: {}", peer.side == Side::kClient ? "client" : "worker", reason);
+  log::Warn("refused a peer", {{"side", peer.side == Side::kClient ? "client" : "worker"},
+                               {"cause", NameOf(why)},
+                               {"reason", reason}});
   outbox_.Put(peer, wire::Refuse{std::move(reason)});
 }
 
@@ -107,8 +108,12 @@ void BrokerCore::WelcomeClient(const Peer& from, const wire::Hello& hello, wire:
   session.tenant = hello.tenant;
   welcome.credit = config_.client_credit;
   welcome.resumed = known;
-  spdlog::info("client {} {} ({})", session.id.str(), known ? "is back" : "connected",
-               hello.software.substr(0, 100));
+  const LogFields fields = {{"client", session.id.str()}, {"software", hello.software}};
+  if (known) {
+    log::Info("client is back", fields);
+  } else {
+    log::Info("client connected", fields);
+  }
   outbox_.Put(from, welcome);
   ledger_.Resend(session);
 }
@@ -132,8 +137,12 @@ void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire:
   worker.memory_mb = hello.memory_mb;
   worker.full_memory_mb = hello.memory_mb;
   worker.draining = false;
-  spdlog::info("worker {} connected: {} slots, {} MiB, {} jobs in hand ({})", worker.session.str(),
-               worker.slots, worker.memory_mb, worker.used_slots(), hello.software.substr(0, 100));
+  log::Info("worker connected", {{"worker", worker.session.str()},
+                                 {"slots", worker.slots},
+                                 {"memoryMb", worker.memory_mb},
+                                 {"jobs", worker.used_slots()},
+                                 {"software", hello.software},
+                                 {"v8", hello.v8}});
   outbox_.Put(from, welcome);
   ledger_.Dispatch(now);
 }
@@ -155,7 +164,7 @@ void BrokerCore::FromClient(Session& session, wire::Header& header, std::vector<
         } else if constexpr (std::is_same_v<Message, wire::Ping>) {
           outbox_.Put(session.link, wire::Pong{});
         } else if constexpr (std::is_same_v<Message, wire::Bye>) {
-          spdlog::info("client {} said bye with {} jobs unfinished", session.id.str(), session.unfinished);
+          log::Info("client said bye", {{"client", session.id.str()}, {"jobs", session.unfinished}});
           ledger_.Abandon(session, now);
         } else if constexpr (!std::is_same_v<Message, wire::Pong>) {
           Refuse(session.link, PeerRefusal::kUnexpected,
@@ -183,12 +192,12 @@ void BrokerCore::FromWorker(Worker& worker, wire::Header& header, std::vector<Pa
         } else if constexpr (std::is_same_v<Message, wire::Stats>) {
           TakeStats(worker, message);
         } else if constexpr (std::is_same_v<Message, wire::Drain>) {
-          spdlog::info("worker {} drains, {} jobs in hand", worker.session.str(), worker.used_slots());
+          log::Info("worker drains", {{"worker", worker.session.str()}, {"jobs", worker.used_slots()}});
           worker.draining = true;
         } else if constexpr (std::is_same_v<Message, wire::Ping>) {
           outbox_.Put(worker.link, wire::Pong{});
         } else if constexpr (std::is_same_v<Message, wire::Bye>) {
-          spdlog::info("worker {} said bye, {} jobs in hand", worker.session.str(), worker.used_slots());
+          log::Info("worker said bye", {{"worker", worker.session.str()}, {"jobs", worker.used_slots()}});
           ledger_.WorkerGone(worker, now);
         } else if constexpr (!std::is_same_v<Message, wire::Pong>) {
           Refuse(worker.link, PeerRefusal::kUnexpected,
@@ -204,7 +213,8 @@ void BrokerCore::TakeStats(Worker& worker, const wire::Stats& stats) {
   if (!fresh) {
     // The place to cut it off from, once lying workers are.
     ++counters_.worker_violations;
-    spdlog::warn("worker {} tells figures that cannot be: {}", worker.session.str(), fresh.error().message);
+    log::Warn("worker tells figures that cannot be",
+              {{"worker", worker.session.str()}, {"reason", fresh.error().message}});
     return;
   }
   counters_.workers.AddCounts(*fresh);
@@ -222,7 +232,7 @@ void BrokerCore::OnUndeliverable(Send send, TimePoint now) {
     return ledger_.Undelivered(*session, std::move(send));
   }
   if (Worker* worker = workers_.Find(send.peer)) {
-    spdlog::warn("worker {} cannot be reached", worker->session.str());
+    log::Warn("worker cannot be reached", {{"worker", worker->session.str()}});
     if (const auto* dispatch = std::get_if<wire::Dispatch>(&send.header)) {
       ledger_.DispatchFailed(*worker, dispatch->lease, now);
     }
@@ -232,7 +242,7 @@ void BrokerCore::OnUndeliverable(Send send, TimePoint now) {
 
 void BrokerCore::PutAway(Session& session, TimePoint now) {
   if (session.state != SessionState::kLinked) return;
-  spdlog::info("client {} is away with {} jobs unfinished", session.id.str(), session.unfinished);
+  log::Info("client is away", {{"client", session.id.str()}, {"jobs", session.unfinished}});
   sessions_.GoAway(session, now + config_.session_ttl);
 }
 
@@ -250,14 +260,14 @@ void BrokerCore::DropSilentPeers(TimePoint now) {
     if (session->state == SessionState::kLinked && now - session->last_heard >= config_.peer_timeout) {
       PutAway(*session, now);
     } else if (session->state == SessionState::kAway && now >= session->expires) {
-      spdlog::info("client {} did not come back", session->id.str());
+      log::Info("client did not come back", {{"client", session->id.str()}});
       ledger_.Abandon(*session, now);
     }
   }
   for (Worker* worker : workers_.All()) {
     if (now - worker->last_heard < config_.peer_timeout) continue;
-    spdlog::warn("worker {} was silent too long, {} jobs in hand", worker->session.str(),
-                 worker->used_slots());
+    log::Warn("worker was silent too long",
+              {{"worker", worker->session.str()}, {"jobs", worker->used_slots()}});
     ledger_.WorkerGone(*worker, now);
   }
 }

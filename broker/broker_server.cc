@@ -1,7 +1,5 @@
 #include "broker/broker_server.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -62,6 +60,7 @@ void BrokerServer::Run(int stop_fd) {
   std::array<zmq::pollitem_t, 3> items = {{{clients_.socket().handle(), 0, ZMQ_POLLIN, 0},
                                            {workers_.socket().handle(), 0, ZMQ_POLLIN, 0},
                                            {nullptr, stop_fd, ZMQ_POLLIN, 0}}};
+  ShowState(SteadyClock::now());
   for (;;) {
     const auto until_wake = std::chrono::ceil<Millis>(core_.NextWake() - SteadyClock::now());
     Wait(items, std::clamp(until_wake, Millis(0), kLongestSleep));

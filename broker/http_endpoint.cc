@@ -2,20 +2,48 @@
 
 #include <civetweb.h>
 
+#include <atomic>
+#include <chrono>
 #include <exception>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "common/endpoint.h"
 
 namespace skerry::broker {
 
+namespace {
+
+constexpr Millis kKnockEvery{10};
+
+}  // namespace
+
 struct HttpEndpoint::Server {
   HttpPages pages;
   mg_context* context = nullptr;
+  const char* host = "127.0.0.1";
+  int port = 0;
 
   ~Server() {
-    if (context != nullptr) mg_stop(context);
+    if (context == nullptr) return;
+    std::atomic<bool> stopped{false};
+    std::thread stopper([&] {
+      mg_stop(context);
+      stopped = true;
+    });
+    // civetweb looks whether it is to stop when a client comes, else only every two seconds.
+    while (!stopped) {
+      Knock();
+      std::this_thread::sleep_for(kKnockEvery);
+    }
+    stopper.join();
+  }
+
+  void Knock() const {
+    char error[64];
+    if (mg_connection* connection = mg_connect_client(host, port, 0, error, sizeof(error)))
+      mg_close_connection(connection);
   }
 };
 
@@ -77,6 +105,12 @@ Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::Serve(const std::string& add
   if (server->context == nullptr) {
     return Fail(ErrorKind::kUnavailable,
                 "cannot serve metrics on " + address + ": is the port taken by another process?");
+  }
+  mg_server_port bound{};
+  if (mg_get_server_ports(server->context, 1, &bound) == 1) {
+    constexpr int kIpv6 = 3;
+    if (bound.protocol == kIpv6) server->host = "::1";
+    server->port = bound.port;
   }
   mg_set_request_handler(server->context, "**", &Handle, &server->pages);
   return std::unique_ptr<HttpEndpoint>(new HttpEndpoint(std::move(server)));

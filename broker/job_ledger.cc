@@ -1,14 +1,14 @@
 #include "broker/job_ledger.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "broker/admission.h"
+#include "broker/job_log.h"
 #include "broker/limit_trips.h"
 #include "broker/retry_policy.h"
+#include "common/logging.h"
 
 namespace skerry::broker {
 namespace {
@@ -26,8 +26,8 @@ std::uint64_t BytesOf(const std::vector<Payload>& payloads) {
 bool Advance(Job& job, JobEvent event) {
   const std::optional<JobState> next = Next(job.state, event);
   if (!next) {
-    spdlog::error("job {}: event {} in state {} ignored", job.spec.id.str(), NameOf(event),
-                  NameOf(job.state));
+    log::Error("an event that means nothing in a job's state is ignored",
+               {{"job", job.spec.id.str()}, {"event", NameOf(event)}, {"state", NameOf(job.state)}});
     return false;
   }
   job.state = *next;
@@ -139,6 +139,7 @@ std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& sessio
 
 void JobLedger::Refuse(Session& session, const JobId& id, Rejection reason, const JobError& error) {
   counters_.Count(reason);
+  LogRejected(session, id, reason, error);
   Outcome outcome;
   outcome.error = error;
   wire::Final final = wire::ToFinal(outcome);
@@ -261,8 +262,8 @@ void JobLedger::Finish(Worker& worker, wire::Final final, std::vector<Payload> p
   Job* job = FindLease(worker, final.lease);
   if (job == nullptr) {
     ++counters_.stray_finals;
-    spdlog::warn("worker {} sent a final for lease {}, which it does not hold", worker.session.str(),
-                 final.lease.value());
+    log::Warn("worker sent a final for a lease that it does not hold",
+              {{"worker", worker.session.str()}, {"lease", final.lease.value()}});
     return;
   }
   // A run that the worker repeated by itself is the one repetition that `safe` allows.
@@ -347,6 +348,7 @@ void JobLedger::SendDispatch(Job& job, Worker& worker, TimePoint now) {
   job.lease_deadline = now + LeaseTime(job, config_);
   workers_.Take(worker, job);
   ++counters_.dispatched;
+  LogDispatch(job, worker);
   wire::Dispatch dispatch;
   dispatch.lease = job.lease;
   dispatch.session = job.session->id;
@@ -372,8 +374,12 @@ void JobLedger::ExpireLeases(TimePoint now) {
     }
   }
   for (Job* job : late) {
-    spdlog::warn("worker {} has not ended lease {} long past its limit", job->worker->session.str(),
-                 job->lease.value());
+    log::Warn("worker has not ended a lease long past its limit", {{"job", job->spec.id.str()},
+                                                                   {"tenant", job->spec.tenant.str()},
+                                                                   {"user", job->spec.user.str()},
+                                                                   {"worker", job->worker->session.str()},
+                                                                   {"lease", job->lease.value()},
+                                                                   {"attempt", job->attempt}});
     outbox_.Put(job->worker->link, wire::Cancel{JobId(), job->lease});
     Lose(*job, "its worker did not end it", now);
   }
@@ -393,6 +399,7 @@ void JobLedger::End(Job& job, JobEvent event, wire::Final final, Payload payload
     job.queue_ms += MillisBetween(job.queued_since, now);
   }
   if (!Advance(job, event)) return;
+  LogEnd(job, final);
   workers_.Release(job);
   job.payloads.clear();
   final.id = job.spec.id;
@@ -422,7 +429,8 @@ void JobLedger::KeepFinal(Session& session, Job& job) {
   session.final_bytes += job.final_payload.size();
   while (session.finals.size() > config_.max_unacked_finals ||
          (session.final_bytes > config_.max_unacked_bytes.count() && session.finals.size() > 1)) {
-    spdlog::warn("client {} does not acknowledge its finals; the oldest is forgotten", session.id.str());
+    log::Warn("client does not acknowledge its finals; the oldest is forgotten",
+              {{"client", session.id.str()}});
     ++counters_.finals_forgotten;
     Forget(session, *session.finals.begin()->second);
   }

@@ -1,5 +1,4 @@
 // skerry-broker: options in, BrokerServer out.
-#include <spdlog/spdlog.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 
@@ -68,8 +67,9 @@ std::uint64_t RandomFirstLease() {
   return (std::stoull(RandomHex(3), nullptr, 16) << 32) + 1;
 }
 
-int Serve(ServerOptions options, const std::string& log_level) {
-  if (auto logging = InitLogging("broker", log_level); !logging) return Complain(logging.error(), kExitUsage);
+int Serve(ServerOptions options, const std::string& log_level, const std::string& log_format) {
+  if (auto logging = InitLogging("broker", log_level, log_format); !logging)
+    return Complain(logging.error(), kExitUsage);
   const Fd stop = StopSignals();
   if (!stop.valid()) return Complain({ErrorKind::kInternal, "signalfd failed"}, kExitUnavailable);
   umask(0077);  // ipc:// sockets are for this user only
@@ -79,9 +79,9 @@ int Serve(ServerOptions options, const std::string& log_level) {
     return Complain(server.error(),
                     server.error().kind == ErrorKind::kInvalid ? kExitUsage : kExitUnavailable);
   }
-  spdlog::info("serving");
+  log::Info("serving");
   (*server)->Run(stop.get());
-  spdlog::info("stopped");
+  log::Info("stopped");
   return 0;
 }
 
@@ -89,6 +89,7 @@ int Main(int argc, char** argv) {
   CLI::App app(kExamples, "skerry-broker");
   ServerOptions options;
   std::string log_level = "info";
+  std::string log_format = "text";
   std::vector<std::string> ceilings;
   std::uint64_t max_queued_mib = options.config.max_queued_bytes.mib();
   std::uint64_t heartbeat_ms = 1000;
@@ -104,6 +105,7 @@ int Main(int argc, char** argv) {
   app.add_option("--peer-timeout-ms", peer_timeout_ms, "a peer silent this long is gone (10000)");
   app.add_option("--metrics", options.metrics, "HOST:PORT on loopback for /metrics, /livez, /readyz (off)");
   app.add_option("--log-level", log_level, "trace, debug, info, warn, error or off (info)");
+  app.add_option("--log-format", log_format, "text or json (text)");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -116,7 +118,7 @@ int Main(int argc, char** argv) {
     if (auto set = SetCeiling(ceiling, options.config.ceilings); !set)
       return Complain(set.error(), kExitUsage);
   }
-  return Serve(std::move(options), log_level);
+  return Serve(std::move(options), log_level, log_format);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ bool BrokerLink::SendNow(Outgoing& message) {
     }
     return true;
   } catch (const zmq::error_t& error) {
-    spdlog::error("sending to the broker: {}", error.what());
+    log::Error("sending to the broker failed", {{"reason", error.what()}});
     return false;
   }
 }
@@ -146,25 +146,25 @@ bool BrokerLink::ReceiveOne() {
       if (fits) frames.push_back(frame.to_string());
     }
   } catch (const zmq::error_t& error) {
-    spdlog::error("receiving from the broker: {}", error.what());
+    log::Error("receiving from the broker failed", {{"reason", error.what()}});
     return false;
   }
   if (fits) {
     Handle(std::move(frames));
   } else {
-    spdlog::warn("the broker sent a message of more frames than any has");
+    log::Warn("the broker sent a message of more frames than any has");
   }
   return true;
 }
 
 void BrokerLink::Handle(std::vector<std::string> frames) {
   auto header = wire::Decode(frames[0]);
-  if (!header) return spdlog::warn("the broker sent what is no message: {}", header.error().message);
+  if (!header) return log::Warn("the broker sent what is no message", {{"reason", header.error().message}});
   const TimePoint now = loop_.Now();
   state_.OnAnything(now);
   if (const auto* welcome = std::get_if<wire::Welcome>(&*header)) {
     state_.OnWelcome(now, Millis(std::min<std::uint64_t>(welcome->heartbeat_ms, 60'000)));
-    spdlog::info("connected to the broker at {}", url_);
+    log::Info("connected to the broker", {{"broker", url_}});
     listener_.OnWelcome(*welcome);
     FlushWaiting();
     return;
@@ -179,7 +179,7 @@ void BrokerLink::Handle(std::vector<std::string> frames) {
   }
   if (std::holds_alternative<wire::Pong>(*header)) return OnPong();
   if (std::holds_alternative<wire::Bye>(*header)) {
-    spdlog::info("the broker says goodbye; waiting for it to come back");
+    log::Info("the broker says goodbye; waiting for it to come back");
     // Not from inside the receiving of its last message.
     return loop_.Post([this, alive = alive_] {
       if (*alive && state_.state() != LinkState::State::kClosed) Reopen();
@@ -210,8 +210,8 @@ void BrokerLink::OnPong() {
 void BrokerLink::Tick() {
   const LinkState::Action action = state_.Tick(loop_.Now());
   if (action == LinkState::Action::kReopen) {
-    spdlog::warn("the broker at {} has been silent for {} ms; connecting again", url_,
-                 state_.patience().count());
+    log::Warn("the broker has been silent; connecting again",
+              {{"broker", url_}, {"silentMs", state_.patience().count()}});
     return Reopen();
   }
   if (action == LinkState::Action::kPing) SendPing();
@@ -220,10 +220,8 @@ void BrokerLink::Tick() {
 }
 
 void BrokerLink::Reopen() {
-  spdlog::warn("the broker at {} has been silent for {} ms; connecting again", url_,
-               state_.patience().count());
   if (auto status = Open(); !status) {
-    spdlog::error("{}", status.error().message);
+    log::Error("connecting to the broker failed", {{"reason", status.error().message}});
     state_.OnReopened(loop_.Now());
     tick_ = loop_.After(state_.heartbeat(), [this] { Tick(); });
   }
@@ -234,7 +232,7 @@ void BrokerLink::Close(Millis patience) {
     FlushWaiting();
     Outgoing bye{wire::Encode(wire::Bye{}), {}};
     if (waiting_.empty()) SendNow(bye);
-    if (!waiting_.empty()) spdlog::warn("{} messages to the broker are lost", waiting_.size());
+    if (!waiting_.empty()) log::Warn("messages to the broker are lost", {{"messages", waiting_.size()}});
   }
   state_.OnClosed();
   tick_.Cancel();

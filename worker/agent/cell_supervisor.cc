@@ -46,7 +46,7 @@ void CellSupervisor::OnStarted(Result<std::unique_ptr<Cell>> started) {
   if (!started) {
     stats_.Count(CellRestart::kStartFailed);
     if (first_start) return first_start(Fail(started.error()));
-    spdlog::error("a cell could not be started: {}", started.error().message);
+    log::Error("a cell could not be started", {{"reason", started.error().message}});
     return StartLater();
   }
   const std::optional<CellNumber> retired = std::exchange(retiring_, std::nullopt);
@@ -59,7 +59,7 @@ void CellSupervisor::OnStarted(Result<std::unique_ptr<Cell>> started) {
   v8_version_ = running.cell->v8_version();
   running.watch = loop_.OnReadable(running.cell->control_fd(), [this] { OnControlReadable(); });
   age_timer_ = loop_.After(options_.max_age, [this] { RenewIfOld(); });
-  spdlog::info("cell {} is ready, pid {}", running.number, running.cell->pid());
+  log::Info("a cell is ready", {{"cell", running.number}, {"pid", running.cell->pid()}});
   if (retired) listener_.OnCellRetired(*retired);
   SetHealthy(true);
   listener_.OnCellReady();
@@ -119,7 +119,7 @@ void CellSupervisor::OnControlReadable() {
 
 void CellSupervisor::OnCellLost(CellRestart reason, const std::string& why) {
   stats_.Count(reason);
-  spdlog::error("cell {} is lost: {}", running_->number, why);
+  log::Error("a cell is lost", {{"cell", running_->number}, {"cause", NameOf(reason)}, {"reason", why}});
   if (loop_.Now() - running_->since >= kProvenAge) back_off_.Reset();
   running_.reset();
   retiring_.reset();
@@ -144,14 +144,14 @@ void CellSupervisor::RenewIfOld() {
   const bool old = loop_.Now() - running_->since >= options_.max_age;
   if (running_->forks < options_.max_forks && !old) return;
   stats_.Count(old ? CellRestart::kAge : CellRestart::kForks);
-  spdlog::info("cell {} is renewed after {} forks", running_->number, running_->forks);
+  log::Info("a cell is renewed", {{"cell", running_->number}, {"forks", running_->forks}});
   BeginStart();
 }
 
 void CellSupervisor::Retire(CellNumber cell, CellRestart reason) {
   if (!running_ || running_->number != cell || retiring_ == cell) return;
   stats_.Count(reason);
-  spdlog::warn("cell {} is retired: {}", cell, NameOf(reason));
+  log::Warn("a cell is retired", {{"cell", cell}, {"cause", NameOf(reason)}});
   retiring_ = cell;
   const TimePoint earliest = running_->since + options_.retire_interval;
   if (loop_.Now() >= earliest) return BeginStart();

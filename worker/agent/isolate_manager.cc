@@ -92,7 +92,7 @@ void IsolateManager::OnSpareDied(Spares::iterator spare) {
   if (!status) return;
   stats_.Count(IsolateExit::kDiedIdle);
   const CellNumber cell = spare->isolate.cell();
-  spdlog::warn("an idle isolate of cell {} died, signal {}, status {}", cell, status->signal, status->code);
+  log::Warn("an idle isolate died", {{"cell", cell}, {"signal", status->signal}, {"status", status->code}});
   spares_.erase(spare);
   // When it was one too many, refilling waits for the next cell: forking more of these would go round in
   // circles.

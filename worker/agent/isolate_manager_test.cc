@@ -17,7 +17,7 @@ using Fork = FakeCellPlan::Fork;
 class IsolateManagerTest : public ::testing::Test {
  protected:
   IsolateManagerTest() {
-    spdlog::set_level(spdlog::level::off);
+    (void)InitLogging("test", "off");
     options_.max_concurrent_isolates = 3;
     options_.max_spares = 2;
     options_.worker_memory_mb = 1024;

@@ -38,6 +38,11 @@ JobRun::JobRun(EventLoop& loop, IsolateManager& isolates, Uplink& uplink, JobPla
       attempt_(plan_.dispatch.attempt) {}
 
 void JobRun::Begin() {
+  log::Debug("job taken", {{"job", plan_.dispatch.job.id.str()},
+                           {"tenant", plan_.dispatch.job.tenant.str()},
+                           {"user", plan_.dispatch.job.user.str()},
+                           {"lease", plan_.dispatch.lease.value()},
+                           {"attempt", attempt_}});
   SeekIsolate();
 }
 
@@ -130,7 +135,13 @@ void JobRun::TellManager(const Decision& decision) {
 }
 
 void JobRun::RunAgain(const Decision& decision) {
-  spdlog::info("lease {} is run again: {}", plan_.dispatch.lease.value(), decision.outcome.error->message);
+  log::Info("a job is run again", {{"job", plan_.dispatch.job.id.str()},
+                                   {"tenant", plan_.dispatch.job.tenant.str()},
+                                   {"user", plan_.dispatch.job.user.str()},
+                                   {"lease", plan_.dispatch.lease.value()},
+                                   {"attempt", attempt_},
+                                   {"code", NameOf(decision.outcome.error->code)},
+                                   {"reason", decision.outcome.error->message}});
   ++isolates_.stats().reruns;
   if (decision.rerun == Rerun::kAsNextAttempt) {
     ++attempt_;
@@ -143,6 +154,13 @@ void JobRun::RunAgain(const Decision& decision) {
 
 void JobRun::Finish(Outcome outcome) {
   outcome.attempt = attempt_;
+  log::Debug("job ended", {{"job", plan_.dispatch.job.id.str()},
+                           {"tenant", plan_.dispatch.job.tenant.str()},
+                           {"user", plan_.dispatch.job.user.str()},
+                           {"lease", plan_.dispatch.lease.value()},
+                           {"attempt", attempt_},
+                           {"code", outcome.error ? NameOf(outcome.error->code) : "ok"},
+                           {"wallMs", outcome.usage.wall_ms}});
   // Before the FINAL: the broker may answer it with the next job.
   ticket_.Leave();
   lease_.Release();

@@ -30,6 +30,7 @@ SIGTERM or SIGINT: finish the jobs at hand, then leave; a second one ends them.
 struct CommandLine {
   WorkerOptions worker;
   std::string log_level = "info";
+  std::string log_format = "text";
 };
 
 void Describe(CLI::App& app, CommandLine& line) {
@@ -58,6 +59,7 @@ void Describe(CLI::App& app, CommandLine& line) {
       ->type_name("NAME");
   app.add_option("--log-level", line.log_level, "trace, debug, info, warn, error or off [info]")
       ->type_name("LEVEL");
+  app.add_option("--log-format", line.log_format, "text or json [text]")->type_name("FORMAT");
 }
 
 // Three descriptors a lease, and the kernel's bound on those being passed at once: shells give 1024 where the
@@ -90,8 +92,8 @@ int Main(int argc, char** argv) {
     const int status = app.exit(error);
     return status == 0 ? 0 : kUsage;
   }
-  if (auto status = InitLogging("worker", line.log_level); !status) {
-    std::cerr << "skerry-worker: --log-level: " << status.error().message << "\n";
+  if (auto status = InitLogging("worker", line.log_level, line.log_format); !status) {
+    std::cerr << "skerry-worker: --log-level, --log-format: " << status.error().message << "\n";
     return kUsage;
   }
   if (line.worker.isolates == 0) line.worker.isolates = std::size_t{2} * UsableCores();

@@ -59,16 +59,20 @@ wire::Hello Worker::Greeting() const {
 void Worker::OnFirstCell(const Status& started) {
   if (state_ != State::kStarting) return;
   if (!started) {
-    spdlog::error("{}", started.error().message);
+    log::Error("the first cell could not be started", {{"reason", started.error().message}});
     return Stop(kCannotServe);
   }
   if (auto status = link_.Open(); !status) {
-    spdlog::error("{}", status.error().message);
+    log::Error("the broker's endpoint cannot be used", {{"reason", status.error().message}});
     return Stop(kCannotServe);
   }
   state_ = State::kServing;
-  spdlog::info("worker {} serves {}: {} isolates, {} spares, {} MiB for jobs", options_.id,
-               options_.broker_url, options_.isolates, options_.spares, isolates_.ledger().memory_mb());
+  log::Info("serving", {{"worker", options_.id},
+                        {"broker", options_.broker_url},
+                        {"isolates", options_.isolates},
+                        {"spares", options_.spares},
+                        {"jobsMb", isolates_.ledger().memory_mb()},
+                        {"v8", isolates_.v8_version()}});
 }
 
 void Worker::OnHealth(bool healthy) {
@@ -105,7 +109,7 @@ void Worker::SendDrain() {
 }
 
 void Worker::OnRefused(const std::string& reason) {
-  spdlog::error("the broker refuses this worker: {}", reason);
+  log::Error("the broker refuses this worker", {{"reason", reason}});
   Abort(kCannotServe);
 }
 
@@ -121,19 +125,24 @@ void Worker::OnMessage(wire::Header header, std::vector<std::string> payloads) {
     if (JobRun* job = JobOf(cancel->lease)) job->Stop(Cause::kCancelled);
     return;
   }
-  spdlog::warn("the broker sent a message that a worker has no use for");
+  log::Warn("the broker sent a message that a worker has no use for");
 }
 
 void Worker::OnDispatch(wire::Dispatch dispatch, std::vector<std::string> payloads) {
   const LeaseId id = dispatch.lease;
-  if (jobs_.count(id) != 0) return spdlog::warn("lease {} was dispatched twice", id.value());
+  if (jobs_.count(id) != 0) return log::Warn("a lease was dispatched twice", {{"lease", id.value()}});
   const wire::Dispatch header = dispatch;
   auto planned = PlanJob(std::move(dispatch), std::move(payloads), options_.max_job_memory_mb);
   if (auto* refused = std::get_if<JobError>(&planned)) return SendRefusal(link_, header, std::move(*refused));
   auto& plan = std::get<JobPlan>(planned);
   auto lease = isolates_.Acquire(plan.limits.memory_mb());
   if (!lease) {
-    spdlog::warn("lease {} is refused: {}", id.value(), lease.error().message);
+    log::Warn("a lease is refused", {{"job", header.job.id.str()},
+                                     {"tenant", header.job.tenant.str()},
+                                     {"user", header.job.user.str()},
+                                     {"lease", id.value()},
+                                     {"attempt", header.attempt},
+                                     {"reason", lease.error().message}});
     const LeaseLedger& ledger = isolates_.ledger();
     const PoolLimit limit = ledger.leases() >= ledger.max_leases() ? PoolLimit::kMaxConcurrentIsolates
                                                                    : PoolLimit::kWorkerMemoryMb;
@@ -179,7 +188,7 @@ void Worker::Terminate() {
 }
 
 void Worker::BeginDrain() {
-  spdlog::info("draining: {} jobs at hand", jobs_.size());
+  log::Info("draining", {{"jobs", jobs_.size()}});
   state_ = State::kDraining;
   isolates_.StopSpares();
   if (link_.connected()) {
@@ -195,7 +204,7 @@ void Worker::BeginDrain() {
 }
 
 void Worker::Abort(int exit_status) {
-  spdlog::warn("stopping at once: {} jobs are lost", jobs_.size());
+  log::Warn("stopping at once, the jobs at hand are lost", {{"jobs", jobs_.size()}});
   state_ = State::kAborting;
   exit_status_ = exit_status;
   isolates_.StopSpares();

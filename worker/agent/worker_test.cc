@@ -20,7 +20,7 @@ namespace {
 class WorkerTest : public ::testing::Test {
  protected:
   WorkerTest() {
-    spdlog::set_level(spdlog::level::off);
+    (void)InitLogging("test", "off");
     options_.broker_url = broker_.url();
     options_.isolates = 2;
     options_.spares = 1;
