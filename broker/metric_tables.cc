@@ -27,7 +27,8 @@ using Names = std::array<std::string_view, N>;
 constexpr Names<2> kDropCauses = {"limit", "client_away"};
 constexpr Names<2> kDirections = {"request", "answer"};
 constexpr Names<2> kSides = {"client", "worker"};
-constexpr Names<2> kUse = {"used", "free"};
+constexpr Names<2> kSlotStates = {"used", "free"};
+constexpr Names<2> kMemoryStates = {"promised", "free"};
 template <const auto& names>
 std::string_view NameAt(std::size_t index) {
   return names[index];
@@ -138,13 +139,13 @@ constexpr GaugeRow kGauges[] = {
 
 constexpr GaugeFamilyRow kGaugeFamilies[] = {
     {"skerry_worker_slots",
-     "Isolates that workers may run at once: in use, and free on those that take jobs.", "state", kUse.size(),
-     &NameAt<kUse>,
+     "Isolates that workers may run at once: in use, and free on those that take jobs.", "state",
+     kSlotStates.size(), &NameAt<kSlotStates>,
      [](const G& g, std::size_t i) {
        return static_cast<double>(i == 0 ? g.workers.slots_used : g.workers.slots_free);
      }},
     {"skerry_worker_memory_bytes", "Memory of workers for jobs: promised, and free on those that take jobs.",
-     "state", kUse.size(), &NameAt<kUse>,
+     "state", kMemoryStates.size(), &NameAt<kMemoryStates>,
      [](const G& g, std::size_t i) {
        return kMiB * static_cast<double>(i == 0 ? g.workers.memory_promised_mb : g.workers.memory_free_mb);
      }},
