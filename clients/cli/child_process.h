@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,10 +18,19 @@
 
 namespace skerry::cli {
 
+/// What a child is told by variables and files.
+enum class Surroundings : std::uint8_t {
+  kInherited,  ///< ours
+  /// Ours without settings of brokers and workers, and no configuration file: a pool of one run is what its
+  /// flags say, whatever this machine's own pool is set to.
+  kPrivate,
+};
+
 class ChildProcess {
  public:
   /// `arguments` without the program itself.
-  static Result<ChildProcess> Start(const std::string& program, const std::vector<std::string>& arguments);
+  static Result<ChildProcess> Start(const std::string& program, const std::vector<std::string>& arguments,
+                                    Surroundings surroundings);
   ~ChildProcess() { Stop(Millis(0)); }
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&& other) noexcept;
