@@ -43,8 +43,8 @@ std::vector<char*> EnvironmentOf(Surroundings surroundings) {
   std::vector<char*> variables;
   for (char** at = environ; *at != nullptr; ++at) {
     const std::string_view variable(*at);
-    const bool sets_a_pool = variable.starts_with("SKERRY_CONFIG=") || variable.starts_with("SKERRY_BROKER_") ||
-                             variable.starts_with("SKERRY_WORKER_");
+    const bool sets_a_pool = variable.starts_with("SKERRY_CONFIG=") ||
+                             variable.starts_with("SKERRY_BROKER_") || variable.starts_with("SKERRY_WORKER_");
     if (surroundings == Surroundings::kInherited || !sets_a_pool) variables.push_back(*at);
   }
   if (surroundings == Surroundings::kPrivate) variables.push_back(no_file);
@@ -113,6 +113,10 @@ void ChildProcess::Terminate() {
   if (pid_ < 0 || terminated_) return;
   terminated_ = true;
   kill(pid_, SIGTERM);
+}
+
+void ChildProcess::Urge() {
+  if (pid_ >= 0 && terminated_) kill(pid_, SIGTERM);
 }
 
 bool ChildProcess::EndsWithin(Millis time) {

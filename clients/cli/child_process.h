@@ -43,6 +43,8 @@ class ChildProcess {
   std::optional<int> exit_status() const { return exit_status_; }
   /// The first SIGTERM, without waiting for what it does.
   void Terminate();
+  /// The second SIGTERM for one that had the first, a worker's word for "now"; nothing for others.
+  void Urge();
   /// SIGTERM unless it had it, then SIGTERM again after half the grace (a worker's word for "now"), then
   /// SIGKILL; reaps it.
   void Stop(Millis grace);

@@ -35,7 +35,8 @@ inline constexpr const char* kExitStatusHelp =
     "Exit status: 0 all ok, 1 some jobs failed, 2 usage, 69 broker unreachable, 74 output failed, 130 "
     "interrupted.";
 inline constexpr const char* kSettingsHelp =
-    "Each setting is also a variable (--log-level: SKERRY_CLIENT_LOG_LEVEL) and a key of skerry.toml (log_level "
+    "Each setting is also a variable (--log-level: SKERRY_CLIENT_LOG_LEVEL) and a key of skerry.toml "
+    "(log_level "
     "in [client]);\na flag wins over a variable, a variable over the file. See docs/configuration.md.";
 
 }  // namespace skerry::cli

@@ -17,9 +17,10 @@ constexpr const char* kExamples =
 
 int Main(int argc, char** argv) {
   CLI::App app("", "skerry");
-  config::SetHelp(app, {kExamples, std::string("Runs untrusted JavaScript in bulk. `skerry COMMAND --help` says "
-                                               "more.\n") +
-                                       kExitStatusHelp});
+  config::SetHelp(app,
+                  {kExamples, std::string("Runs untrusted JavaScript in bulk. `skerry COMMAND --help` says "
+                                          "more.\n") +
+                                  kExitStatusHelp});
   app.require_subcommand(1);
   app.set_version_flag("--version", SKERRY_VERSION);
   std::vector<std::unique_ptr<Command>> commands;

@@ -1,7 +1,7 @@
 // Where a pool of ours has its sockets: a folder that only this user may enter.
 //
-// Threads: one. Ownership: the destructor removes the folder and what is in it. Errors: Make says which folder
-// could not be made.
+// Threads: one. Ownership: the destructor removes the folder and what is in it. Errors: Make says which
+// folder could not be made.
 #pragma once
 
 #include <cstdint>

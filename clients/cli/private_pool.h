@@ -26,10 +26,10 @@ struct PoolOptions {
   std::optional<std::uint64_t> isolates;  ///< per worker; none: the worker's default
   std::optional<std::uint64_t> spares;
   std::optional<std::uint64_t>
-      memory_mb;    ///< per worker; none: 80 % of this machine's, shared by the workers
+      memory_mb;  ///< per worker; none: 80 % of this machine's, shared by the workers
   std::string jit = "maglev";
   std::string log_level = "warn";
-  std::string worker_program;         ///< empty: skerry-worker beside this executable
+  std::string worker_program;  ///< empty: skerry-worker beside this executable
   Ceilings ceilings;
 };
 

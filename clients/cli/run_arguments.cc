@@ -24,9 +24,10 @@ constexpr const char* kExamples =
 class RunArguments : public Command {
  public:
   explicit RunArguments(CLI::App* app) : Command(app), line_(*app, "skerry") {
-    config::SetHelp(*app, {kExamples, std::string("RESULTS.jsonl is replaced unless --resume is given; results "
-                                                  "come in the order in which jobs end.\n") +
-                                          kSettingsHelp + "\n" + kExitStatusHelp});
+    config::SetHelp(*app,
+                    {kExamples, std::string("RESULTS.jsonl is replaced unless --resume is given; results "
+                                            "come in the order in which jobs end.\n") +
+                                    kSettingsHelp + "\n" + kExitStatusHelp});
     jobs_ = app->add_option("jobs", options_.jobs, "JOBS.jsonl, or - for stdin");
     app->add_option("-o,--output", options_.output, "RESULTS.jsonl, or - for stdout (-)");
     app->add_flag("--resume", options_.resume,

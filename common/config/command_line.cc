@@ -73,8 +73,8 @@ CLI::Option* CommandLine::AddFlag(const Setting& setting) {
   auto& [flag, texts] = given_.emplace_back(setting.flag(), std::vector<std::string>());
   CLI::Option* option = app_.add_option(flag, texts, HelpOf(setting));
   // One text each time, so that it never swallows a positional argument.
-  option->allow_extra_args(false)->type_name(setting.flag_item().empty() ? TypeName(setting.kind())
-                                                                         : "LIMIT=N");
+  option->allow_extra_args(false)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  option->type_name(setting.flag_item().empty() ? TypeName(setting.kind()) : "LIMIT=N");
   return option;
 }
 
@@ -111,6 +111,9 @@ Start CommandLine::Configure(Settings& settings, const std::function<Status()>& 
     while (!rest.empty()) {
       const std::string line(rest.substr(0, rest.find('\n')));
       rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+      const Setting* blamed = settings.Blamed(line);
+      // Missing: that has been said.
+      if (blamed != nullptr && blamed->needed() && !settings.IsGiven(blamed->key())) continue;
       loaded.faults.push_back(settings.Located(line));
     }
   }

@@ -122,22 +122,27 @@ const Setting& Settings::At(std::string_view key) const {
   throw std::logic_error("no setting " + std::string(key) + " in " + table_);
 }
 
+const Setting* Settings::Blamed(const std::string& fault) const {
+  const std::string name = fault.substr(0, fault.find_first_of(": "));
+  const auto found = std::find_if(all_.begin(), all_.end(),
+                                  [&](const Setting& s) { return name == s.key() || name == s.flag(); });
+  return found == all_.end() ? nullptr : &*found;
+}
+
 std::string Settings::Located(const std::string& fault) const {
-  const std::size_t end = fault.find_first_of(": ");
-  const std::string name = fault.substr(0, end);
-  const std::string rest = end == std::string::npos ? "" : fault.substr(fault.find_first_not_of(": ", end));
-  for (const Setting& setting : all_) {
-    if (name != setting.key() && name != setting.flag()) continue;
-    switch (setting.source().from) {
-      case Source::From::kDefault:
-        return setting.Path() + " " + rest;
-      case Source::From::kFile:
-        return setting.source().text + ": " + setting.Path() + " " + rest;
-      case Source::From::kVariable:
-        return setting.source().text + ": " + rest;
-      case Source::From::kFlag:
-        return setting.flag() + ": " + rest;
-    }
+  const Setting* setting = Blamed(fault);
+  if (setting == nullptr) return fault;
+  const std::size_t rest = fault.find_first_not_of(": ", fault.find_first_of(": "));
+  const std::string said = rest == std::string::npos ? "" : fault.substr(rest);
+  switch (setting->source().from) {
+    case Source::From::kDefault:
+      return setting->Path() + " " + said;
+    case Source::From::kFile:
+      return setting->source().text + ": " + setting->Path() + " " + said;
+    case Source::From::kVariable:
+      return setting->source().text + ": " + said;
+    case Source::From::kFlag:
+      return setting->flag() + ": " + said;
   }
   return fault;
 }

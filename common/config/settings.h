@@ -68,6 +68,8 @@ class Settings {
   /// A fault that a struct's own Validate found, told where its value was given: `fault` begins with the key
   /// or the flag. A default's fault stays as it is.
   std::string Located(const std::string& fault) const;
+  /// The setting that such a fault begins with, or null.
+  const Setting* Blamed(const std::string& fault) const;
 
  private:
   Setting& Add(Setting::Kind kind, std::string key, Range range, std::string meaning,
