@@ -30,7 +30,7 @@ class ChildProcess {
  public:
   /// `arguments` without the program itself.
   static Result<ChildProcess> Start(const std::string& program, const std::vector<std::string>& arguments,
-                                    Surroundings surroundings);
+                                    Surroundings surroundings = Surroundings::kInherited);
   ~ChildProcess() { Stop(Millis(0)); }
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&& other) noexcept;
