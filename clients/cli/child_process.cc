@@ -132,11 +132,25 @@ void ChildProcess::Stop(Millis grace) {
   if (grace > Millis(0)) {
     Terminate();
     if (EndsWithin(grace / 2)) return;
-    kill(pid_, SIGTERM);
+    Urge();
     if (EndsWithin(grace / 2)) return;
   }
   kill(pid_, SIGKILL);
   EndsWithin(Millis(60'000));  // only a process stuck in the kernel is not reaped at once
+}
+
+void StopTogether(const std::vector<ChildProcess*>& children, Millis grace) {
+  const auto all_end_by = [&](TimePoint until) {
+    for (ChildProcess* child : children) {
+      while (!child->Ended() && SteadyClock::now() < until) std::this_thread::sleep_for(kReapInterval);
+    }
+  };
+  const TimePoint start = SteadyClock::now();
+  for (ChildProcess* child : children) child->Terminate();
+  all_end_by(start + grace / 2);
+  for (ChildProcess* child : children) child->Urge();
+  all_end_by(start + grace);
+  for (ChildProcess* child : children) child->Stop(Millis(0));
 }
 
 Result<std::string> OwnFolder() {

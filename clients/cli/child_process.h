@@ -61,6 +61,9 @@ class ChildProcess {
   bool terminated_ = false;
 };
 
+/// As Stop for each of them, with one grace for all.
+void StopTogether(const std::vector<ChildProcess*>& children, Millis grace);
+
 /// The folder that this executable is in.
 Result<std::string> OwnFolder();
 

@@ -107,9 +107,10 @@ std::optional<Error> PrivatePool::Failure() {
 }
 
 PrivatePool::~PrivatePool() {
-  // All at once first, so that their graces overlap; the broker last, workers say BYE to it.
-  for (ChildProcess& worker : workers_) worker.Terminate();
-  for (ChildProcess& worker : workers_) worker.Stop(kGrace);
+  // The broker last: workers say BYE to it.
+  std::vector<ChildProcess*> workers;
+  for (ChildProcess& worker : workers_) workers.push_back(&worker);
+  StopTogether(workers, kGrace);
   for (ChildProcess& broker : broker_) broker.Stop(kGrace);
 }
 

@@ -248,6 +248,10 @@ std::string Shown(std::string_view text) {
   std::string shown(CutUtf8(text, kShownBytes));
   // A terminal is not to be driven by what a file holds.
   std::replace_if(shown.begin(), shown.end(), IsControl, '?');
+  if (!IsUtf8(shown)) {
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return (c & 0x80) != 0; }, '?');
+  }
   return shown.size() < text.size() ? shown + "..." : shown;
 }
 

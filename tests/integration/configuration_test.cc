@@ -70,7 +70,7 @@ TEST_F(Configuration, AWorkerPrintsWhatItComputed) {
 }
 
 TEST_F(Configuration, FaultsOfFileVariablesAndFlagsAreToldAtOnce) {
-  WriteFile(dir_ / "s.toml", "[broker]\npeer_timeout_ms = 100\nmax_queued = true\n[wroker]\n");
+  WriteFile(dir_ / "s.toml", "[broker]\npeer_timeout_ms = 100\nmax_queued = true\n[workr]\n");
   const Variable wrong("SKERRY_BROKER_MAX_PEERS", "-1");
   const CommandResult result = Run({"skerry-broker", "--config", dir_ / "s.toml", "--jobs", "1"});
   EXPECT_EQ(result.exit_code, 2) << "CLI11 alone knows of unknown flags";
@@ -80,7 +80,7 @@ TEST_F(Configuration, FaultsOfFileVariablesAndFlagsAreToldAtOnce) {
   for (const std::string fault :
        {"s.toml:2: broker.peer_timeout_ms must be at least three heartbeats",
         "s.toml:3: broker.max_queued must be",
-        "s.toml:4: unknown table [wroker]; there are [broker], [worker] and [client]; did you mean 'worker'?",
+        "s.toml:4: unknown table [workr]; there are [broker], [worker] and [client]; did you mean 'worker'?",
         "skerry-broker: SKERRY_BROKER_MAX_PEERS: must be", "skerry-broker: --heartbeat-ms: must be",
         "broker.clients must be given", "broker.workers must be given"}) {
     EXPECT_NE(faults.err.find(fault), std::string::npos) << fault << "\nin\n" << faults.err;

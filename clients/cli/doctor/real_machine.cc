@@ -29,6 +29,7 @@ namespace {
 
 constexpr std::size_t kMaxText = 1u << 20;
 constexpr Millis kTrialPatience{1'000};
+constexpr Millis kLastWords{250};
 // Kernel headers of Debian 12 know them; spelt out, since glibc wraps none.
 constexpr unsigned kLandlockVersion = 1u << 0;
 
@@ -42,13 +43,20 @@ bool ReadSome(int fd, std::string& text) {
   return true;
 }
 
-/// Reaps `pid` within `patience`; else kills its group and reaps it then.
+bool EndsBy(pid_t pid, TimePoint until, int& status) {
+  do {
+    if (waitpid(pid, &status, WNOHANG) == pid) return true;
+    std::this_thread::sleep_for(Millis(2));
+  } while (SteadyClock::now() < until);
+  return false;
+}
+
+/// Reaps `pid` within `patience`; else ends its group, which may clean up first, and reaps it then.
 std::optional<int> WaitFor(pid_t pid, Millis patience) {
   int status = 0;
-  for (const TimePoint until = SteadyClock::now() + patience; SteadyClock::now() < until;) {
-    if (waitpid(pid, &status, WNOHANG) == pid) return status;
-    std::this_thread::sleep_for(Millis(2));
-  }
+  if (EndsBy(pid, SteadyClock::now() + patience, status)) return status;
+  kill(-pid, SIGTERM);
+  if (EndsBy(pid, SteadyClock::now() + kLastWords, status)) return std::nullopt;
   kill(-pid, SIGKILL);
   kill(pid, SIGKILL);
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {

@@ -23,6 +23,8 @@ namespace {
 // A worker ends its isolates and a broker its sockets well within this.
 constexpr Millis kGrace{4'000};
 constexpr Millis kPollInterval{20};
+// READY comes within a second or so; past this something is wrong.
+constexpr Millis kLongStart{10'000};
 
 void Say(const std::string& line) {
   std::fprintf(stderr, "skerry: %s\n", line.c_str());
@@ -35,14 +37,13 @@ class Up {
   }
 
   ~Up() {
-    // All at once first, so that their graces overlap; the broker last, workers say BYE to it.
     first_job_.reset();
+    std::vector<ChildProcess*> workers;
     for (auto& worker : workers_) {
-      if (worker) worker->Terminate();
+      if (worker) workers.push_back(worker.get());
     }
-    for (auto& worker : workers_) {
-      if (worker) worker->Stop(kGrace);
-    }
+    StopTogether(workers, kGrace);
+    // Last: workers say BYE to it.
     if (broker_) broker_->Stop(kGrace);
     for (const auto* endpoints : {&clients_, &workers_at_}) {
       for (const std::string& endpoint : *endpoints) RemoveSocket(endpoint);
@@ -154,7 +155,13 @@ class Up {
     }
     if (!first_job_) first_job_ = std::make_unique<FirstJob>(clients_.front());
     const auto served = first_job_->Served();
-    if (!served) return;
+    if (!served) {
+      if (!told_waiting_ && SteadyClock::now() - start_ >= kLongStart) {
+        told_waiting_ = true;
+        Say("not READY yet: a trial job waits for a worker; what the workers say is above");
+      }
+      return;
+    }
     first_job_.reset();
     if (!served->empty()) Say("the first job, a trial of ours, ended with " + *served);
     core_.OnReady();
@@ -191,6 +198,8 @@ class Up {
   std::unique_ptr<ChildProcess> broker_;
   std::vector<std::unique_ptr<ChildProcess>> workers_;
   std::unique_ptr<FirstJob> first_job_;
+  const TimePoint start_ = SteadyClock::now();
+  bool told_waiting_ = false;
   std::optional<int> exit_;
 };
 
