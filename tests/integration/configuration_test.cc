@@ -131,6 +131,17 @@ TEST_F(Configuration, TheFilesOfTheSystemAreReadByTheProgramsThatRunFromThem) {
   }
 }
 
+TEST_F(Configuration, ARunAtABrokerWithoutWorkersSaysWhatItWaitsFor) {
+  const std::string clients = "ipc://" + (dir_ / "c").string();
+  const Child broker(
+      {Binary("skerry-broker"), "--clients", clients, "--workers", "ipc://" + (dir_ / "w").string()});
+  WriteFile(dir_ / "jobs", Job("a", "return 1").Line() + "\n");
+  Child run({Binary("skerry"), "run", dir_ / "jobs", "--broker", clients, "--quiet"},
+            {.stderr_path = dir_ / "err"});
+  EXPECT_EQ(run.Wait(std::chrono::milliseconds(4'500)), std::nullopt);
+  EXPECT_NE(ReadFile(dir_ / "err").find("1 job waits and none has ended yet"), std::string::npos);
+}
+
 TEST_F(Configuration, HelpBeginsWithExamples) {
   for (const std::vector<std::string>& argv :
        std::vector<std::vector<std::string>>{{"skerry-broker", "--help"},
