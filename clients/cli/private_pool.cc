@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "clients/cli/exit_codes.h"
+#include "clients/cli/interrupt.h"
 
 namespace skerry::cli {
 namespace {
@@ -86,6 +87,7 @@ Status PrivatePool::AwaitBroker() {
   const std::string socket = folder_.path() + "/clients";
   for (const TimePoint until = SteadyClock::now() + kBrokerStart; access(socket.c_str(), F_OK) != 0;) {
     if (auto failure = Failure()) return Fail(*failure);
+    if (Interrupts() > 0) return Fail(ErrorKind::kUnavailable, "interrupted");
     if (SteadyClock::now() >= until)
       return Fail(ErrorKind::kUnavailable, "the private broker did not start in time");
     std::this_thread::sleep_for(kPollInterval);

@@ -111,7 +111,7 @@ TEST_F(Doctor, DoesNotHangWithAProgramThatDoes) {
   std::filesystem::copy_file(Binary("skerry"), dir_ / "bin" / "skerry");
   for (const char* program : {"skerry-cell", "skerry-broker"}) {
     const std::string path = dir_ / "bin" / program;
-    WriteFile(path, "#!/bin/sh\nsleep 100\n");
+    WriteFile(path, "#!/bin/sh\nexec sleep 100\n");
     chmod(path.c_str(), 0755);
   }
   const Report report = Run({}, dir_ / "bin");

@@ -5,7 +5,6 @@ namespace skerry::cli::doctor {
 namespace {
 
 constexpr Millis kStartPatience{1'500};
-constexpr Millis kJobPatience{3'000};
 constexpr const char* kBuildAgain = "build again (./dev build), or restore build and node_modules together";
 
 std::string WhatWentWrong(const Ran& ran) {
@@ -61,11 +60,11 @@ void ProbeCell(Machine& machine, const Installation& installation, Findings& fin
   ProbeFailsClosed(machine, cell, findings);
 }
 
-void ProbeJob(Machine& machine, const Installation& installation, Findings& findings) {
+void ProbeJob(Machine& machine, const Installation& installation, Millis patience, Findings& findings) {
   constexpr const char* kWhy = "broker, worker, cell and isolate work together";
   const Ran ran = machine.Run({installation.binaries + "/skerry", "exec", "-", "--config", "", "--broker", "",
                                "--timeout-ms", "2000", "--memory-mb", "64"},
-                              "return 6 * 7", kJobPatience);
+                              "return 6 * 7", patience);
   if (ran.ok() && ran.out == "42\n") {
     findings.push_back(
         Good("job", "ran in a private pool, all in " + std::to_string(ran.took.count()) + " ms", kWhy));

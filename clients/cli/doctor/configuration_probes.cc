@@ -8,7 +8,7 @@
 namespace skerry::cli::doctor {
 namespace {
 
-constexpr Millis kPatience{1'000};
+constexpr Millis kPatience{750};
 
 /// Only what must be given is missing: this machine has no such process configured.
 bool IsMissing(const std::string& fault) {

@@ -20,7 +20,7 @@ class Probes : public ::testing::Test {
     ProbeMemory(machine_, findings);
     ProbeResources(machine_, findings);
     ProbeCell(machine_, kInstalled, findings);
-    ProbeJob(machine_, kInstalled, findings);
+    ProbeJob(machine_, kInstalled, Millis(1'000), findings);
     return findings;
   }
   /// The one finding that is not ok, as its line.
