@@ -1,5 +1,6 @@
 #include "clients/cli/settings.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,7 +21,11 @@ Status CheckBroker(std::string_view endpoint) {
 
 Status CheckProgram(std::string_view path) {
   const std::string program(path);
-  if (program.empty() || access(program.c_str(), X_OK) == 0) return {};
+  struct stat about {};
+  if (program.empty()) return {};
+  if (stat(program.c_str(), &about) == 0 && S_ISREG(about.st_mode) && access(program.c_str(), X_OK) == 0) {
+    return {};
+  }
   return Fail(ErrorKind::kInvalid, "'" + config::Shown(program) + "' is not there or cannot be executed");
 }
 

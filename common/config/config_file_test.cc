@@ -20,7 +20,7 @@ class ConfigFiles : public ::testing::Test {
   ~ConfigFiles() override { std::filesystem::remove_all(folder_); }
 
   std::string File(const std::string& text) {
-    const std::string path = folder_ / "skerry.toml";
+    std::string path = folder_ / "skerry.toml";
     std::ofstream(path, std::ios::binary) << text;
     return path;
   }

@@ -178,7 +178,7 @@ TEST_F(UpTest, AnEndpointThatIsServedAlreadyIsLeftAlone) {
   Ready();
   const auto second = RunSkerry({"up", "--clients", endpoint});
   EXPECT_EQ(second.exit_code, 69);
-  EXPECT_NE(second.err.find("is taken: another broker listens there"), std::string::npos) << second.err;
+  EXPECT_NE(second.err.find("is taken: a process listens there already"), std::string::npos) << second.err;
   EXPECT_TRUE(IsOk(RunJobs({Job("a", "return 1")}, {.broker = endpoint}).At("a"), 1));
 }
 

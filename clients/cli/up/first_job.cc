@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 #include <variant>
@@ -20,8 +22,10 @@ constexpr Millis kLookUp{100};
 constexpr Millis kConnectTimeout{250};
 
 bool ConnectsTo(int family, const sockaddr* address, socklen_t size) {
-  const Fd fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  return fd.valid() && connect(fd.get(), address, size) == 0;
+  // A UNIX socket whose backlog is full would hold us up: EAGAIN says as much as a connection.
+  const int wait = family == AF_UNIX ? SOCK_NONBLOCK : 0;
+  const Fd fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC | wait, 0));
+  return fd.valid() && (connect(fd.get(), address, size) == 0 || errno == EAGAIN);
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 #include "clients/cli/up/up_command.h"
 
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <memory>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "clients/cli/child_process.h"
@@ -22,7 +22,9 @@ namespace {
 
 // A worker ends its isolates and a broker its sockets well within this.
 constexpr Millis kGrace{4'000};
+// How often children are looked at.
 constexpr Millis kPollInterval{20};
+constexpr Millis kServingInterval{200};
 // READY comes within a second or so; past this something is wrong.
 constexpr Millis kLongStart{10'000};
 
@@ -62,7 +64,8 @@ class Up {
       Do(core_.OnTick(SteadyClock::now()));
       AwaitFirstJob();
       if (exit_) return *exit_;
-      std::this_thread::sleep_for(kPollInterval);
+      const Millis interval = core_.state() == UpState::kServing ? kServingInterval : kPollInterval;
+      poll(nullptr, 0, static_cast<int>(interval.count()));  // unlike sleep_for, it ends with a signal
     }
   }
 
@@ -176,8 +179,7 @@ class Up {
       return Fail(ErrorKind::kInvalid, endpoint + ": clients must be told a port; name one");
     }
     if (!SomebodyListens(endpoint)) return {};
-    return Fail(ErrorKind::kUnavailable,
-                endpoint + " is taken: another broker listens there; `skerry doctor` says who");
+    return Fail(ErrorKind::kUnavailable, endpoint + " is taken: a process listens there already");
   }
 
   /// A broker that was killed could not.
