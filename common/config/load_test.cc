@@ -228,6 +228,7 @@ TEST_F(Loading, FaultsThatSpanSettingsAreToldWhereTheFirstWasGiven) {
   EXPECT_EQ(settings_.Located("--jit: must be fast"), "--jit: must be fast");
   EXPECT_TRUE(
       settings_.Located("max_queued must be odd").ends_with("skerry.toml:2: broker.max_queued must be odd"));
+  EXPECT_EQ(settings_.Located("heartbeat must be short"), "broker.heartbeat_ms must be short");
   EXPECT_EQ(settings_.Located("something else"), "something else");
 }
 

@@ -26,6 +26,14 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// A struct's field has its unit in its type where the key has it in its name: heartbeat is heartbeat_ms.
+std::string_view WithoutUnit(std::string_view name) {
+  for (const std::string_view unit : {"_ms", "_mib", "_kib", "_bytes"}) {
+    if (name.ends_with(unit)) return name.substr(0, name.size() - unit.size());
+  }
+  return name;
+}
+
 }  // namespace
 
 Setting& Settings::Add(Setting::Kind kind, std::string key, Range range, std::string meaning,
@@ -124,8 +132,9 @@ const Setting& Settings::At(std::string_view key) const {
 
 const Setting* Settings::Blamed(const std::string& fault) const {
   const std::string name = fault.substr(0, fault.find_first_of(": "));
-  const auto found = std::find_if(all_.begin(), all_.end(),
-                                  [&](const Setting& s) { return name == s.key() || name == s.flag(); });
+  const auto found = std::find_if(all_.begin(), all_.end(), [&](const Setting& s) {
+    return name == s.flag() || WithoutUnit(name) == WithoutUnit(s.key());
+  });
   return found == all_.end() ? nullptr : &*found;
 }
 

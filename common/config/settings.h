@@ -65,8 +65,8 @@ class Settings {
   const Setting& At(std::string_view key) const;
   bool IsGiven(std::string_view key) const { return At(key).source().from != Source::From::kDefault; }
 
-  /// A fault that a struct's own Validate found, told where its value was given: `fault` begins with the key
-  /// or the flag. A default's fault stays as it is.
+  /// A fault that a struct's own Validate found, told where its value was given: `fault` begins with the
+  /// flag, or with the key; a unit at its end may be another or none. A default's fault names its setting.
   std::string Located(const std::string& fault) const;
   /// The setting that such a fault begins with, or null.
   const Setting* Blamed(const std::string& fault) const;
