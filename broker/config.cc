@@ -6,7 +6,7 @@ namespace skerry::broker {
 
 Status BrokerConfig::Validate() const {
   std::string faults;
-  const auto complain = [&](const std::string& fault) { faults += (faults.empty() ? "" : "; ") + fault; };
+  const auto complain = [&](const std::string& fault) { faults += (faults.empty() ? "" : "\n") + fault; };
   if (max_queued < 1) complain("max_queued must be at least 1");
   if (max_queued_bytes < Bytes::MiB(1)) complain("max_queued_bytes must be at least 1 MiB");
   if (client_credit < 1) complain("client_credit must be at least 1");
@@ -17,7 +17,7 @@ Status BrokerConfig::Validate() const {
   for (const LimitSpec& spec : kLimitSpecs) {
     const std::uint64_t ceiling = ceilings.Get(spec.id);
     if (ceiling < spec.minimum || ceiling > spec.hard_maximum) {
-      complain("ceiling " + std::string(spec.name) + " must be " + std::to_string(spec.minimum) + " to " +
+      complain("ceilings." + std::string(spec.name) + " must be " + std::to_string(spec.minimum) + " to " +
                std::to_string(spec.hard_maximum) + ", got " + std::to_string(ceiling));
     }
   }

@@ -49,7 +49,7 @@ struct BrokerConfig {
   /// broker cannot hold a number that this one gives out.
   std::uint64_t first_lease = 1;
 
-  /// Every fault at once, each with its field.
+  /// Every fault at once, one a line, each beginning with its field.
   Status Validate() const;
 };
 

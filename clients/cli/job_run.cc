@@ -1,5 +1,6 @@
 #include "clients/cli/job_run.h"
 
+#include <cstdio>
 #include <utility>
 #include <variant>
 
@@ -43,6 +44,10 @@ int JobRun::Execute() {
     }
     if (event && !exit_code_) Handle(std::move(*event));
     if (auto failure = connection_.Failure()) Stop(ExitCodeOf(*failure), failure->message);
+    if (const auto line = waiting_.Check(pending_.size(), SteadyClock::now())) {
+      progress_.Clear();
+      std::fprintf(stderr, "skerry: %s\n", line->c_str());
+    }
     progress_.Update(tally_, Fraction(), SteadyClock::now());
   }
   if (exit_code_) return *exit_code_;
@@ -156,6 +161,7 @@ void JobRun::SubmitHeld() {
 }
 
 void JobRun::Handle(ClientEvent event) {
+  waiting_.Heard();
   if (auto* notice = std::get_if<JobNotice>(&event)) {
     if (auto found = pending_.find(notice->id); found != pending_.end())
       AppendEvent(found->second.events, *notice);

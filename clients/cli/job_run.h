@@ -16,6 +16,7 @@
 #include "clients/cli/progress.h"
 #include "clients/cli/result_file.h"
 #include "clients/cli/tally.h"
+#include "clients/cli/waiting_notice.h"
 
 namespace skerry::cli {
 
@@ -67,6 +68,7 @@ class JobRun {
   std::optional<TimePoint> interrupted_until_;
   std::optional<int> exit_code_;
   std::string failure_;
+  WaitingNotice waiting_;
   Tally tally_;
   std::uint64_t skipped_ = 0;
 };

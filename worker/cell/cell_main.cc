@@ -107,6 +107,11 @@ int Complain(std::string_view message) {
 }
 
 int Main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    const std::string_view version = engine::V8Version();
+    std::printf("skerry-cell with V8 %.*s\n", static_cast<int>(version.size()), version.data());
+    return std::fflush(stdout) == 0 ? 0 : kCannotStart;
+  }
   const auto options = ParseOptions(argc, argv);
   if (!options || fcntl(kControlFd, F_GETFD) < 0) {
     Complain(
