@@ -15,7 +15,17 @@
 namespace skerry::broker {
 namespace {
 
-constexpr std::uint16_t kPort = 17'704;
+/// A loopback port that was free a moment ago: tests of this file run side by side.
+std::uint16_t FreePort() {
+  const Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  EXPECT_EQ(bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size);
+  return ntohs(address.sin_port);
+}
 
 HttpPages Pages() {
   return {[] { return std::string(2'000'000, 'm'); },
@@ -30,19 +40,19 @@ HttpPages Pages() {
 class HttpEndpointTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto served = HttpEndpoint::Serve("127.0.0.1:" + std::to_string(kPort), Pages());
+    auto served = HttpEndpoint::Serve("127.0.0.1:" + std::to_string(port_), Pages());
     ASSERT_TRUE(served) << served.error().message;
     http_ = std::move(*served);
   }
 
-  static Fd Connect() {
+  Fd Connect() const {
     Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const timeval patience{10, 0};
     setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_port = htons(kPort);
+    address.sin_port = htons(port_);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     EXPECT_EQ(connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
     return fd;
@@ -54,15 +64,16 @@ class HttpEndpointTest : public ::testing::Test {
       answer.append(buffer, static_cast<std::size_t>(got));
     return answer;
   }
-  static std::string Ask(const std::string& request) {
+  std::string Ask(const std::string& request) const {
     const Fd fd = Connect();
     send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
     return Rest(fd);
   }
-  static std::string Get(const std::string& path) {
+  std::string Get(const std::string& path) const {
     return Ask("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n");
   }
 
+  const std::uint16_t port_ = FreePort();
   std::unique_ptr<HttpEndpoint> http_;
 };
 
@@ -127,15 +138,15 @@ TEST_F(HttpEndpointTest, BytesThatAreNoRequestDoNoHarm) {
 }
 
 TEST_F(HttpEndpointTest, SaysThatThePortIsTaken) {
-  const auto second = HttpEndpoint::Serve("127.0.0.1:" + std::to_string(kPort), Pages());
+  const auto second = HttpEndpoint::Serve("127.0.0.1:" + std::to_string(port_), Pages());
   ASSERT_FALSE(second);
-  EXPECT_NE(second.error().message.find("17704"), std::string::npos);
+  EXPECT_NE(second.error().message.find(std::to_string(port_)), std::string::npos);
 }
 
 TEST(HttpAddress, IsOnLoopbackOnly) {
   EXPECT_FALSE(HttpEndpoint::Serve("0.0.0.0:17703", Pages()));
   EXPECT_FALSE(HttpEndpoint::Serve("17703", Pages()));
-  EXPECT_TRUE(HttpEndpoint::Serve("localhost:17703", Pages()));
+  EXPECT_TRUE(HttpEndpoint::Serve("localhost:" + std::to_string(FreePort()), Pages()));
 }
 
 }  // namespace

@@ -205,7 +205,8 @@ void IsolateRun::HandleFrame(wire::Frame frame) {
   }
   if (auto* tripped = std::get_if<wire::Tripped>(&*header); tripped != nullptr && frame.payloads.empty()) {
     const auto status = gate_.OnTripped(tripped->limit);
-    return status ? void() : Stop(Cause::kProtocolBroken, status.error().message);
+    if (!status) Stop(Cause::kProtocolBroken, status.error().message);
+    return;
   }
   Stop(Cause::kProtocolBroken, "a message that an isolate has no business sending");
 }
