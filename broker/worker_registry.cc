@@ -13,6 +13,7 @@ Worker& WorkerRegistry::Connect(const SessionId& session, const Peer& link, Time
     links_.erase(worker->link);
   }
   worker->link = link;
+  worker->state = Next(worker->state, WorkerEvent::kHello).value_or(WorkerState::kServing);
   worker->last_heard = now;
   links_[link] = worker.get();
   return *worker;
@@ -48,14 +49,14 @@ bool WorkerRegistry::CouldEverTake(std::uint64_t memory_mb) const {
 std::uint64_t WorkerRegistry::LargestMemoryMb() const {
   std::uint64_t largest = 0;
   for (const auto& [session, worker] : workers_) {
-    if (!worker->draining) largest = std::max(largest, worker->full_memory_mb);
+    if (worker->accepting()) largest = std::max(largest, worker->full_memory_mb);
   }
   return largest;
 }
 
 bool WorkerRegistry::AnyAccepting() const {
   for (const auto& [session, worker] : workers_) {
-    if (!worker->draining) return true;
+    if (worker->accepting()) return true;
   }
   return false;
 }

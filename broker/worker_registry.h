@@ -11,8 +11,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "broker/answer_keep.h"
+#include "broker/bounded_set.h"
 #include "broker/job.h"
 #include "broker/outbox.h"
+#include "broker/worker_state.h"
 #include "common/ids.h"
 #include "common/units.h"
 
@@ -26,12 +29,19 @@ struct Worker {
   std::uint64_t memory_mb = 0;
   std::uint64_t full_memory_mb = 0;  ///< the most it ever offered: whether a job could ever run there
   std::uint64_t used_memory_mb = 0;
-  bool draining = false;
+  WorkerState state = WorkerState::kServing;
+  TimePoint away_until;
   std::unordered_map<LeaseId, Job*> leases;
+  /// Taken from it while it held them, or named by it and not its own: what still comes for these is no lie.
+  BoundedSet<LeaseId, wire::kMaxArray> revoked;
+  std::uint64_t seen = 0;  ///< the highest number of its messages; lower ones come twice
+  AnswerKeep answers;
+  std::uint64_t control_messages = 0;  ///< since the last heartbeat
 
+  bool accepting() const { return state == WorkerState::kServing; }
   std::uint64_t used_slots() const { return leases.size(); }
   bool HasRoomFor(std::uint64_t job_memory_mb) const {
-    return !draining && used_slots() < slots && used_memory_mb + job_memory_mb <= memory_mb;
+    return accepting() && used_slots() < slots && used_memory_mb + job_memory_mb <= memory_mb;
   }
 };
 
@@ -39,6 +49,7 @@ class WorkerRegistry {
  public:
   /// A new record, or the one of that session bound to its new link with its leases kept.
   Worker& Connect(const SessionId& session, const Peer& link, TimePoint now);
+  bool Knows(const SessionId& session) const { return workers_.contains(session); }
   Worker* Find(const Peer& link);
   void Erase(Worker& worker);
 
@@ -48,7 +59,7 @@ class WorkerRegistry {
   bool CouldEverTake(std::uint64_t memory_mb) const;
   /// The most memory that any accepting worker has for one job; 0: there is none.
   std::uint64_t LargestMemoryMb() const;
-  /// Whether any worker is connected and not draining.
+  /// Whether any worker is serving.
   bool AnyAccepting() const;
 
   void Take(Worker& worker, Job& job);
