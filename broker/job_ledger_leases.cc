@@ -46,8 +46,11 @@ void JobLedger::NoteAttempt(Job& job, std::uint32_t attempt) {
 }
 
 void JobLedger::Release(Job& job) {
-  if (job.worker != nullptr) --job.session->running;
+  if (job.worker == nullptr) return;
+  --job.session->running;
   workers_.Release(job);
+  // Those that run count as finals to come: one less may be what its session was held back for.
+  if (!flow_.MustWait(*job.session)) queue_.Release(*job.session);
 }
 
 void JobLedger::SendTo(Worker& worker, wire::Header header, std::vector<Payload> payloads) {
@@ -101,8 +104,6 @@ std::optional<std::string> JobLedger::Finish(Worker& worker, wire::Final final, 
   }
   if (auto lie = LieIn({wire::Final::kType, final.attempt, payloads.size(), 1}, *job)) return lie;
   NoteAttempt(*job, final.attempt);
-  Session& session = *job->session;
-  const bool open = session.state != SessionState::kClosed;  // it may be freed by its last job's end
   const bool turned_down = !final.ok && final.code == Code::kOverloaded && !final.started;
   if (turned_down && job->state == JobState::kRunning && job->bounces < kMaxBounces) {
     ++job->bounces;
@@ -113,7 +114,6 @@ std::optional<std::string> JobLedger::Finish(Worker& worker, wire::Final final, 
   } else {
     End(*job, JobEvent::kFinal, std::move(final), std::move(payloads[0]), now);
   }
-  if (open) Reconsider(session);
   Dispatch(now);
   return std::nullopt;
 }
