@@ -44,6 +44,7 @@ BrokerCore::BrokerCore(const BrokerConfig& config, TimePoint now)
     : config_(config),
       ledger_(config_, sessions_, workers_, outbox_, counters_),
       quarantine_(config.cut_off_time),
+      next_epoch_(config.first_lease),
       next_beat_(now + config.heartbeat) {}
 
 void BrokerCore::Refuse(const Peer& peer, const std::string& reason) {
@@ -138,12 +139,16 @@ void BrokerCore::OnHello(const Peer& from, const wire::Hello& hello, TimePoint n
 
 void BrokerCore::WelcomeClient(const Peer& from, const wire::Hello& hello, wire::Welcome welcome,
                                TimePoint now) {
-  const bool known = sessions_.Knows(hello.session);
+  bool known = sessions_.Knows(hello.session);
   if (!known && sessions_.size() >= config_.max_peers) {
     return Refuse(from, "there are " + std::to_string(sessions_.size()) + " clients already");
   }
   Session& session = sessions_.Connect(hello.session, from, now);
   session.tenant = hello.tenant;
+  if (!known) session.epoch = next_epoch_++;
+  // One whose WELCOME into this life of the session was lost still counts in the one before.
+  known = known && (hello.epoch == 0 || hello.epoch == session.epoch);
+  welcome.epoch = session.epoch;
   welcome.credit = config_.client_credit;
   welcome.resumed = known;
   spdlog::info("client {} {} ({})", session.id.str(), known ? "is back" : "connected",

@@ -75,6 +75,7 @@ class BrokerCore {
   WorkerRegistry workers_;
   JobLedger ledger_;
   Quarantine quarantine_;
+  std::uint64_t next_epoch_;
   TimePoint next_beat_;
 };
 

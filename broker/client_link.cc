@@ -42,7 +42,12 @@ void ClientLink::SendFinal(Session& session, const wire::Final& final, const Pay
 
 Delivery ClientLink::SendRefusal(Session& session, wire::Final final, Payload payload) {
   if (session.state != SessionState::kLinked) return Delivery::kTaken;  // it will submit again
-  if (session.pipe.waiting_bytes() > config_.max_backlog_bytes.count()) return Delivery::kDropped;
+  // All that a client within its credit may have unfinished can be refused at once: a bound below that would
+  // put it away, have it submit again, and so on for ever.
+  if (session.pipe.waiting_bytes() > config_.max_backlog_bytes.count() &&
+      session.pipe.waiting() >= 2 * config_.client_credit) {
+    return Delivery::kDropped;
+  }
   session.pipe.Push(std::move(final), {std::move(payload)});
   Pump(session);
   return Delivery::kTaken;

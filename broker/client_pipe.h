@@ -53,6 +53,7 @@ class ClientPipe {
   /// Whether a FINAL of that job is on its way already.
   bool HasFinalOf(const JobId& id) const { return finals_.contains(id); }
   bool empty() const { return waiting_.empty() && in_flight_.empty(); }
+  std::size_t waiting() const { return waiting_.size(); }
   std::uint64_t waiting_bytes() const { return waiting_bytes_; }
   std::uint64_t in_flight_bytes() const { return in_flight_bytes_; }
   /// Of messages that nobody else keeps: everything but FINALs of the ledger.

@@ -31,8 +31,7 @@ std::optional<std::string> JobLedger::Stray(Worker& worker, LeaseId lease, std::
     ++counters_.late_messages;
     return std::nullopt;
   }
-  return std::string(type) + " for lease " + std::to_string(lease.value()) +
-         ", which it does not hold";
+  return std::string(type) + " for lease " + std::to_string(lease.value()) + ", which it does not hold";
 }
 
 void JobLedger::NoteAttempt(Job& job, std::uint32_t attempt) {

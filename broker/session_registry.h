@@ -31,6 +31,7 @@ struct Session {
   std::uint64_t running = 0;             ///< of the unfinished, those that a worker holds
   std::map<std::uint64_t, Job*> finals;  ///< ended and not acknowledged, oldest first
   std::uint64_t final_bytes = 0;
+  std::uint64_t epoch = 0;  ///< of this life: a client that missed the end of an earlier one must hear of it
   ClientPipe pipe;
   std::uint64_t held_bytes = 0;  ///< FlowControl's figure
 

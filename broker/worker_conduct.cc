@@ -5,8 +5,7 @@
 namespace skerry::broker {
 
 std::optional<std::string> LieIn(const Claim& claim, const Job& job) {
-  const std::string about =
-      std::string(claim.type) + " for lease " + std::to_string(job.lease.value()) + " ";
+  const std::string about = std::string(claim.type) + " for lease " + std::to_string(job.lease.value()) + " ";
   if (claim.payloads != claim.payloads_due) {
     return about + "with " + std::to_string(claim.payloads) + " payloads instead of " +
            std::to_string(claim.payloads_due);

@@ -132,6 +132,7 @@ void World::PlayClient(Client& client, const Step& step) {
 void World::HelloFrom(Client& client) {
   wire::Hello hello;
   hello.session = client.session;
+  hello.epoch = client.epoch;
   hello.seen = client.seen;
   client.linked = false;
   core_.OnMessage({Side::kClient, client.link}, hello, {}, now_);
@@ -145,6 +146,7 @@ void World::Say(Client& client, wire::Header header, std::vector<Payload> payloa
 }
 
 void World::Submit(Client& client, const Step& step) {
+  if (client.unfinished.size() >= config_.client_credit) return;
   JobSpec spec;
   spec.id = JobId("j" + std::to_string(next_id_++));
   spec.tenant = TenantId("t");
@@ -171,7 +173,8 @@ void World::Read(Client& client) {
 void World::Take(Client& client, Send& send) {
   if (const auto* welcome = std::get_if<wire::Welcome>(&send.header)) {
     client.linked = true;
-    if (!welcome->resumed) client.seen = 0;
+    if (welcome->epoch != client.epoch) client.seen = 0;
+    client.epoch = welcome->epoch;
     for (const auto& [id, spec] : std::map(client.unfinished))
       Say(client, wire::Submit{spec}, {Payload(std::string("code")), Payload(std::string("1"))});
     return;
@@ -250,6 +253,7 @@ void World::PlayWorker(Worker& worker, const Step& step) {
       dead_links_.insert({Side::kWorker, worker.link});
       worker.link = NewLink("w");
       worker.out.clear();
+      worker.inbox.clear();
       return HelloFrom(worker);
     case Act::kKillWorker:
       dead_links_.insert({Side::kWorker, worker.link});
@@ -337,13 +341,12 @@ void World::End(Worker& worker, std::uint64_t lease, unsigned how) {
 void World::Lie(Worker& worker, unsigned how) {
   if (!worker.welcomed) return;
   wire::Final final;
-  final.lease = LeaseId(how % 5 == 0 ? 1'000'000 : 1 + how % 200);
-  final.attempt = how % 3;
+  // Never a believable final of a lease that it holds: that would be a true one.
+  final.lease = LeaseId(how % 2 == 0 ? 1'000'000 + how : 1 + how % 200);
+  final.attempt = how % 2 == 0 ? 1 : 77;
   final.ok = true;
   final.code = Code::kRuntime;
   std::vector<Payload> payloads(how % 3 == 2 ? 2 : 1, Payload(std::string("a lie")));
-  // A true lease would make a true final of it.
-  if (worker.held.contains(final.lease.value())) final.attempt = 77;
   core_.OnMessage({Side::kWorker, worker.link}, final, std::move(payloads), now_);
   Collect();
 }
@@ -397,6 +400,14 @@ void World::Collect() {
         Route(std::move(send));
       }
     }
+    // After the batch: what a worker says to it makes the next one.
+    for (Worker& worker : workers_) {
+      while (!worker.inbox.empty()) {
+        const Send send = std::move(worker.inbox.front());
+        worker.inbox.pop_front();
+        Take(worker, send);
+      }
+    }
   }
 }
 
@@ -407,7 +418,7 @@ void World::Route(Send send) {
     }
   } else {
     for (Worker& worker : workers_) {
-      if (worker.link == send.peer.routing) return Take(worker, send);
+      if (worker.link == send.peer.routing) return worker.inbox.push_back(std::move(send));
     }
   }
 }

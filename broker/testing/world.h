@@ -63,6 +63,7 @@ class World {
     std::string link;
     bool linked = false;
     bool acknowledges = true;
+    std::uint64_t epoch = 0;
     std::uint64_t seen = 0;
     std::deque<Send> inbox;
     std::vector<std::string> to_ack;
@@ -90,6 +91,7 @@ class World {
     std::uint64_t seq = 0;
     std::uint64_t pings = 0;
     std::map<std::uint64_t, Held> held;
+    std::deque<Send> inbox;
     std::deque<Sent> out;          // on its way
     std::deque<Sent> unconfirmed;  // may be lost yet
   };

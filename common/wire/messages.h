@@ -66,7 +66,8 @@ struct Hello {
   std::uint64_t slots = 0;                ///< workers: maxConcurrentIsolates
   std::uint64_t memory_mb = 0;            ///< workers: workerMemoryMb left for jobs
   std::vector<LeaseId> leases;            ///< workers: held, or ended with a FINAL that may not have arrived
-  std::uint64_t seen = 0;                 ///< clients: the highest `seq` of this session that came
+  std::uint64_t epoch = 0;                ///< clients: of the last WELCOME; 0: none yet, or it keeps no count
+  std::uint64_t seen = 0;                 ///< clients: the highest `seq` of that epoch that came
 
   template <class V>
   void Visit(V& v) {
@@ -80,6 +81,7 @@ struct Hello {
     v.Optional("slots", slots);
     v.Optional("memoryMb", memory_mb);
     v.Optional("leases", leases, UpTo(kMaxArray));
+    v.Optional("epoch", epoch);
     v.Optional("seen", seen);
   }
 };
@@ -95,6 +97,7 @@ struct Welcome {
   /// not, a worker ends what it runs and says nothing about it.
   bool resumed = false;
   std::vector<std::string> capabilities;  ///< those of the HELLO that the broker has too
+  std::uint64_t epoch = 0;  ///< clients: names this life of the session; another one counts `seq` anew
 
   template <class V>
   void Visit(V& v) {
@@ -104,6 +107,7 @@ struct Welcome {
     v.Optional("credit", credit);
     v.Optional("resumed", resumed);
     v.Optional("caps", capabilities, UpTo(64));
+    v.Optional("epoch", epoch);
   }
 };
 

@@ -1,5 +1,6 @@
 #include "worker/agent/worker.h"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 #include <variant>
@@ -48,6 +49,15 @@ wire::Hello Worker::Greeting() const {
   hello.software = kSoftware;
   hello.slots = healthy_ ? isolates_.ledger().max_leases() : 0;
   hello.memory_mb = isolates_.ledger().memory_mb();
+  hello.capabilities = {"wasm"};
+  hello.leases = link_.UnconfirmedFinals();
+  for (const auto& [lease, job] : jobs_) {
+    if (!abandoned_.contains(job.get())) hello.leases.push_back(lease);
+  }
+  for (const auto& [dispatch, payloads] : early_) hello.leases.push_back(dispatch.lease);
+  // More than one HELLO can name: finals that a broker's PONGs have long confirmed in all likelihood.
+  if (hello.leases.size() > wire::kMaxArray)
+    hello.leases.erase(hello.leases.begin(), hello.leases.end() - wire::kMaxArray);
   return hello;
 }
 
@@ -75,7 +85,8 @@ void Worker::OnHealth(bool healthy) {
   link_.Send(credit, {});
 }
 
-void Worker::OnWelcome() {
+void Worker::OnWelcome(Memory memory) {
+  if (memory == Memory::kForgotten && !jobs_.empty()) AbandonJobs();
   if (state_ == State::kDraining) SendDrain();
 }
 
@@ -101,13 +112,27 @@ void Worker::OnMessage(wire::Header header, std::vector<std::string> payloads) {
     return;
   }
   if (const auto* cancel = std::get_if<wire::Cancel>(&header)) {
-    if (JobRun* job = JobOf(cancel->lease)) job->Stop(Cause::kCancelled);
+    if (JobRun* job = JobOf(cancel->lease)) return job->Stop(Cause::kCancelled);
+    const auto early = std::find_if(early_.begin(), early_.end(),
+                                    [&](const auto& entry) { return entry.first.lease == cancel->lease; });
+    if (early == early_.end()) return;
+    const wire::Dispatch dispatch = early->first;
+    early_.erase(early);
+    SendRefusal(link_, dispatch, MakeError(Code::kCancelled, "the job was cancelled"));
     return;
   }
   spdlog::warn("the broker sent a message that a worker has no use for");
 }
 
 void Worker::OnDispatch(wire::Dispatch dispatch, std::vector<std::string> payloads) {
+  if (!early_.empty() || (!abandoned_.empty() && isolates_.ledger().leases() + 1 > options_.isolates)) {
+    early_.emplace_back(std::move(dispatch), std::move(payloads));
+    return;
+  }
+  Start(std::move(dispatch), std::move(payloads));
+}
+
+void Worker::Start(wire::Dispatch dispatch, std::vector<std::string> payloads) {
   const LeaseId id = dispatch.lease;
   if (jobs_.count(id) != 0) return spdlog::warn("lease {} was dispatched twice", id.value());
   const wire::Dispatch header = dispatch;
@@ -135,13 +160,30 @@ JobRun* Worker::JobOf(LeaseId lease) {
 
 void Worker::OnJobDone(LeaseId lease) {
   const auto job = jobs_.find(lease);
+  abandoned_.erase(job->second.get());
   // Still inside the job's own call: it is freed once that has returned.
   done_.push_back(std::move(job->second));
   jobs_.erase(job);
   loop_.Post([this] {
     done_.clear();
+    while (!early_.empty() && (abandoned_.empty() || isolates_.ledger().leases() < options_.isolates)) {
+      auto [dispatch, payloads] = std::move(early_.front());
+      early_.pop_front();
+      Start(std::move(dispatch), std::move(payloads));
+    }
     StopWhenIdle();
   });
+}
+
+void Worker::AbandonJobs() {
+  spdlog::warn("the broker has given {} jobs of this worker away; they are ended", jobs_.size());
+  early_.clear();
+  std::vector<JobRun*> jobs;
+  for (const auto& [lease, job] : jobs_) jobs.push_back(job.get());
+  for (JobRun* job : jobs) {
+    abandoned_.insert(job);
+    job->Abandon();
+  }
 }
 
 void Worker::Terminate() {
@@ -187,7 +229,7 @@ void Worker::Abort(int exit_status) {
 }
 
 void Worker::StopWhenIdle() {
-  if (!jobs_.empty()) return;
+  if (!jobs_.empty() || !early_.empty()) return;
   if (state_ == State::kDraining && broker_knows_drain_) Stop(0);
   if (state_ == State::kAborting) Stop(exit_status_);
 }
