@@ -17,9 +17,9 @@ namespace {
 constexpr std::uint64_t kMaxSlots = wire::kMaxArray;
 // More than any machine has; keeps sums of credit far from overflow.
 constexpr std::uint64_t kMaxWorkerMemoryMb = 1u << 26;
-// Messages of a worker that are not about a job, between two heartbeats. It has reason for a handful: PING,
-// PONG, CREDIT when a cell fails.
-constexpr std::uint64_t kMaxControlMessages = 1000;
+// Messages of a worker that are not about a job, between two heartbeats. It has reason for a handful: PING
+// (one for each few MiB that it sends), PONG, CREDIT when a cell fails.
+constexpr std::uint64_t kMaxControlMessages = 4000;
 constexpr std::size_t kMaxReasonBytes = 1024;
 
 bool Absurd(std::uint64_t slots, std::uint64_t memory_mb) {

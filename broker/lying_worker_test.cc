@@ -129,18 +129,18 @@ TEST_F(LyingWorker, AnAbsurdCredit) {
 }
 
 TEST_F(LyingWorker, AFloodOfCreditAndAFewOverALongTimeAreNotTheSame) {
-  for (int i = 0; i < 3'000; ++i) {
+  for (int i = 0; i < 6'000; ++i) {
     broker_.Say(WorkerPeer("w"), wire::Credit{2, 4'096});
-    if (i % 500 == 499) broker_.Pass(Millis(1'000), {ClientPeer("c"), WorkerPeer("w")});
+    if (i % 2'000 == 1'999) broker_.Pass(Millis(1'000), {ClientPeer("c"), WorkerPeer("w")});
   }
   EXPECT_EQ(broker_.core.workers(), 1u);
   broker_.Clear();
-  for (int i = 0; i < 1'001; ++i) broker_.Say(WorkerPeer("w"), wire::Credit{2, 4'096});
+  for (int i = 0; i < 4'001; ++i) broker_.Say(WorkerPeer("w"), wire::Credit{2, 4'096});
   ExpectCutOff("messages in a heartbeat");
 }
 
 TEST_F(LyingWorker, AFloodOfHellos) {
-  for (int i = 0; i < 1'100; ++i) broker_.ConnectWorker("w", 2, 4096, "session of w", {lease_});
+  for (int i = 0; i < 4'100; ++i) broker_.ConnectWorker("w", 2, 4096, "session of w", {lease_});
   EXPECT_GE(broker_.ToWorker<wire::Refuse>("w").size(), 1u);
   EXPECT_EQ(broker_.core.workers(), 0u);
 }

@@ -388,8 +388,9 @@ void World::Take(Worker& worker, const Send& send) {
 }
 
 void World::Collect() {
+  // What the core did not know when it put a message out, it cannot be blamed for.
+  const std::set<Peer> silent = silent_links_;
   for (auto sends = core_.TakeSends(); !sends.empty(); sends = core_.TakeSends()) {
-    const std::set<Peer> silent = silent_links_;
     for (Send& send : sends) {
       Demand(!silent.contains(send.peer), "nothing is sent to a peer that is known to be dead");
       Demand(!refused_links_.contains(send.peer), "nothing is sent to a peer that was refused");
@@ -400,13 +401,13 @@ void World::Collect() {
         Route(std::move(send));
       }
     }
-    // After the batch: what a worker says to it makes the next one.
-    for (Worker& worker : workers_) {
-      while (!worker.inbox.empty()) {
-        const Send send = std::move(worker.inbox.front());
-        worker.inbox.pop_front();
-        Take(worker, send);
-      }
+  }
+  // Once all is out: what a worker says to it is another event.
+  for (Worker& worker : workers_) {
+    while (!worker.inbox.empty()) {
+      const Send send = std::move(worker.inbox.front());
+      worker.inbox.pop_front();
+      Take(worker, send);
     }
   }
 }

@@ -14,7 +14,7 @@ constexpr std::int64_t kMaxMessageBytes = 256LL << 20;  // of one frame, either 
 constexpr int kHighWaterMark = 10'000;                  // messages; beyond it they wait here
 constexpr int kMessagesPerWake = 64;                    // then the isolates have their turn
 // A PING follows this much, or so many messages, so that little is kept for long.
-constexpr std::size_t kBytesPerMark = 1u << 20;
+constexpr std::size_t kBytesPerMark = 4u << 20;
 constexpr std::size_t kMessagesPerMark = 256;
 constexpr std::size_t kMaxFrames = 1 + wire::kMaxPayloads;
 
@@ -90,7 +90,7 @@ bool BrokerLink::Send(wire::Header header, std::vector<std::string> payloads) {
   message.header = wire::Encode(header);
   message.payloads = std::move(payloads);
   // One that is dropped takes no number with it.
-  if (event && waiting_bytes_ + message.Bytes() > kMaxWaitingBytes) return false;
+  if (event && waiting_bytes_ + unconfirmed_bytes_ + message.Bytes() > kMaxWaitingBytes) return false;
   if (message.about_job) ++seq_;
   const bool sent = waiting_.empty() && state_.connected() && SendNow(message);
   if (!sent) {
@@ -115,6 +115,7 @@ bool BrokerLink::SendNow(Outgoing& message) {
     }
     if (message.about_job) {
       unmarked_bytes_ += message.Bytes();
+      unconfirmed_bytes_ += message.Bytes();
       message.ping = pings_ + 1;
       unconfirmed_.push_back(std::move(message));
       const std::size_t marked = unconfirmed_.size() % kMessagesPerMark;
@@ -225,10 +226,11 @@ void BrokerLink::TakeBackUnconfirmed() {
     waiting_.push_front(std::move(unconfirmed_.back()));
     unconfirmed_.pop_back();
   }
-  unmarked_bytes_ = 0;
+  unmarked_bytes_ = unconfirmed_bytes_ = 0;
 }
 
 void BrokerLink::ForgetJobs() {
+  unconfirmed_bytes_ = 0;
   unconfirmed_.clear();
   std::erase_if(waiting_, [&](const Outgoing& message) {
     if (message.about_job) waiting_bytes_ -= message.Bytes();
@@ -260,7 +262,10 @@ void BrokerLink::Barrier(std::function<void()> done) {
 
 void BrokerLink::OnPong(const wire::Pong& pong) {
   if (pong.number > pings_) return spdlog::warn("the broker answers a PING that was not sent");
-  while (!unconfirmed_.empty() && unconfirmed_.front().ping <= pong.number) unconfirmed_.pop_front();
+  while (!unconfirmed_.empty() && unconfirmed_.front().ping <= pong.number) {
+    unconfirmed_bytes_ -= unconfirmed_.front().Bytes();
+    unconfirmed_.pop_front();
+  }
   if (!barrier_ || pong.number < barrier_ping_) return;
   const auto done = std::exchange(barrier_, nullptr);
   done();

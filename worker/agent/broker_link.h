@@ -62,9 +62,9 @@ class BrokerLink final : public Uplink {
   struct Outgoing {
     std::string header;
     std::vector<std::string> payloads;
-    bool about_job = false;     // numbered, and kept until it is confirmed
-    LeaseId final_of;           // where it is one
-    std::uint64_t ping = 0;     // the PING whose PONG confirms it
+    bool about_job = false;  // numbered, and kept until it is confirmed
+    LeaseId final_of;        // where it is one
+    std::uint64_t ping = 0;  // the PING whose PONG confirms it
     std::size_t Bytes() const;
   };
 
@@ -96,6 +96,7 @@ class BrokerLink final : public Uplink {
   std::size_t waiting_bytes_ = 0;
   bool service_posted_ = false;
   std::deque<Outgoing> unconfirmed_;
+  std::size_t unconfirmed_bytes_ = 0;
   std::size_t unmarked_bytes_ = 0;  // sent since the last PING
   std::uint64_t seq_ = 0;
   std::uint64_t pings_ = 0;  // the number of the last; the broker answers each, in order

@@ -56,7 +56,7 @@ class JobRun : private RunListener {
   std::uint32_t attempt_;
   bool started_ = false;    // in any attempt
   bool abandoned_ = false;  // nobody listens
-  int deaths_ = 0;        // runs that ended in a way that may be tried again
+  int deaths_ = 0;          // runs that ended in a way that may be tried again
   int failed_hand_overs_ = 0;
   IsolateManager::Ticket ticket_;
   std::optional<IsolateRun> run_;

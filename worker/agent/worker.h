@@ -61,7 +61,7 @@ class Worker : private LinkListener {
   IsolateManager isolates_;
   BrokerLink link_;
   std::unordered_map<LeaseId, std::unique_ptr<JobRun>> jobs_;  // last: jobs use all of the above
-  std::unordered_set<const JobRun*> abandoned_;  // given up and not reaped yet
+  std::unordered_set<const JobRun*> abandoned_;                // given up and not reaped yet
   /// DISPATCHes that came before the abandoned had left their slots.
   std::deque<std::pair<wire::Dispatch, std::vector<std::string>>> early_;
   std::vector<std::unique_ptr<JobRun>> done_;  // finished in a callback of their own; freed after it
