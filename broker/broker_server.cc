@@ -89,6 +89,9 @@ void BrokerServer::Feed(Received received) {
   const TimePoint now = SteadyClock::now();
   if (!received.well_formed) return core_.OnMalformed(received.from, "wrong number of frames", now);
   auto header = wire::Decode({received.header.data<char>(), received.header.size()});
+  if (!header && header.error().kind == ErrorKind::kUnknownType) {
+    return core_.OnUnknownType(received.from, now);
+  }
   if (!header) return core_.OnMalformed(received.from, header.error().message, now);
   core_.OnMessage(received.from, std::move(*header), std::move(received.payloads), now);
 }

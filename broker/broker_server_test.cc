@@ -37,6 +37,19 @@ class RawPeer {
     Put(payloads);
   }
 
+  /// The next message, whatever it is.
+  std::optional<wire::Header> AwaitAny() {
+    zmq::message_t frame;
+    if (!socket_.recv(frame)) return std::nullopt;
+    auto header = wire::Decode({frame.data<char>(), frame.size()});
+    payloads.clear();
+    while (frame.more()) {
+      (void)socket_.recv(frame);
+      payloads.push_back(frame.to_string());
+    }
+    if (!header) return std::nullopt;
+    return std::move(*header);
+  }
   /// The next message of that kind; others are passed over. Its payloads are in `payloads`.
   template <class Message>
   std::optional<Message> Await() {
@@ -218,23 +231,15 @@ TEST_F(Server, AClientThatDoesNotReadLosesNothingAndHoldsNobodyUp) {
   ASSERT_TRUE(other.Await<wire::Welcome>()) << "the slow client held up another";
 
   int next = 0;
-  int rounds = 0;  // a backlog longer than the HWM takes several
-  slow.socket().set(zmq::sockopt::rcvtimeo, 300);
   while (next < kEvents) {
-    if (slow.Await<wire::Event>()) {
-      ASSERT_EQ(std::atoi(slow.payloads.at(0).c_str()), next);
-      ++next;
-      continue;
-    }
-    // What was queued is read. The PING of a client put away is answered with BYE, and its HELLO brings the
-    // rest.
-    ASSERT_LT(++rounds, 20) << "only " << next << " events came";
-    slow.Put(wire::Ping{});
-    ASSERT_TRUE(slow.Await<wire::Bye>());
-    slow.Put(ClientHello("slow"));
-    ASSERT_TRUE(slow.Await<wire::Welcome>());
+    const auto header = slow.AwaitAny();
+    ASSERT_TRUE(header) << "only " << next << " events came";
+    // Answering PINGs is what says that it has read; the window opens as it goes.
+    if (const auto* ping = std::get_if<wire::Ping>(&*header)) slow.Put(wire::Pong{ping->number});
+    if (!std::holds_alternative<wire::Event>(*header)) continue;
+    ASSERT_EQ(std::atoi(slow.payloads.at(0).c_str()), next);
+    ++next;
   }
-  EXPECT_GT(rounds, 0) << "the client was never put away: this test shows nothing";
 }
 
 TEST(ServerStart, RefusesEndpointsThatOtherMachinesReach) {

@@ -13,6 +13,12 @@ Status BrokerConfig::Validate() const {
   if (max_peers < 1) complain("max_peers must be at least 1");
   if (heartbeat < Millis(10) || heartbeat > Millis(60'000)) complain("heartbeat must be 10 ms to 60 s");
   if (peer_timeout < 3 * heartbeat) complain("peer_timeout must be at least three heartbeats");
+  if (max_unacked_finals < 1) complain("max_unacked_finals must be at least 1");
+  if (client_window < Bytes::KiB(64)) complain("client_window must be at least 64 KiB");
+  if (max_held_bytes < Bytes::MiB(1)) complain("max_held_bytes must be at least 1 MiB");
+  if (max_overtaken < Millis(0)) complain("max_overtaken must not be negative");
+  if (worker_return < Millis(0)) complain("worker_return must not be negative");
+  if (cut_off_time < Millis(0)) complain("cut_off_time must not be negative");
   if (session_ttl < Millis(0)) complain("session_ttl must not be negative");
   for (const LimitSpec& spec : kLimitSpecs) {
     const std::uint64_t ceiling = ceilings.Get(spec.id);

@@ -112,7 +112,7 @@ TEST(Counted, AWorkerThatComesBackGoesOnAndOneThatIsNewStartsAnew) {
   figures.reruns = 1;
   broker.Say(WorkerPeer("w"), wire::ToStats(figures));
   EXPECT_EQ(broker.core.counters().workers.reruns, 7u);
-  EXPECT_EQ(broker.core.counters().worker_violations, 0u);
+  EXPECT_EQ(broker.core.counters().workers_cut_off, 0u);
 }
 
 TEST(Counted, AWorkerThatDoesNotAskForStatsIsNotAskedForThem) {

@@ -26,8 +26,9 @@ enum class Rejection : std::uint8_t {
   kNoSlot,       ///< failFast, and every slot is taken
   kNoMemory,     ///< failFast, and no worker with a slot has the memory
   kQueueFull,
+  kUnread,  ///< the client does not read, or acknowledge, the finals that it has
 };
-inline constexpr std::size_t kRejectionCount = 8;
+inline constexpr std::size_t kRejectionCount = 9;
 
 /// Why a peer was told REFUSE.
 enum class PeerRefusal : std::uint8_t {
@@ -37,8 +38,9 @@ enum class PeerRefusal : std::uint8_t {
   kTooMany,
   kMalformed,   ///< a message that is none
   kUnexpected,  ///< a message that this kind of peer does not send
+  kCutOff,      ///< a worker that lied, now or a while ago
 };
-inline constexpr std::size_t kPeerRefusalCount = 6;
+inline constexpr std::size_t kPeerRefusalCount = 7;
 
 std::string_view NameOf(Rejection rejection);
 std::string_view NameOf(PeerRefusal refusal);
@@ -63,18 +65,20 @@ struct BrokerCounters {
 
   std::array<std::uint64_t, 2> events_relayed{};  ///< by EventType
   std::uint64_t dropped_by_limit = 0;             ///< by isolates and workers, as finals say
-  std::uint64_t dropped_events = 0;               ///< events and calls for clients that were away too long
+  std::uint64_t dropped_events = 0;               ///< events and calls for clients that were away, or read too slowly, for too long
   std::uint64_t host_calls = 0;
   std::uint64_t host_call_bytes = 0;  ///< methods and params
   std::uint64_t host_answers = 0;
   std::uint64_t host_answer_bytes = 0;
 
-  std::uint64_t finals_forgotten = 0;        ///< never acknowledged, and one too many
   std::uint64_t stray_finals = 0;            ///< for leases their worker does not hold
   std::uint64_t stray_messages = 0;          ///< events and calls of such leases, answers to no open job
+  std::uint64_t late_messages = 0;           ///< about leases that had been taken from their worker
+  std::uint64_t repeated_messages = 0;       ///< sent again after a broken link, and seen before
+  std::uint64_t unknown_messages = 0;        ///< of a type that only newer peers know
   std::array<std::uint64_t, 2> malformed{};  ///< by Side
   std::array<std::uint64_t, kPeerRefusalCount> refused{};  ///< by PeerRefusal
-  std::uint64_t worker_violations = 0;                     ///< what a worker said that cannot be true
+  std::uint64_t workers_cut_off = 0;                       ///< for a lie: worker_conduct.h
   WorkerStats workers;                                     ///< the counts of all workers together
 
   void Count(Rejection rejection) { ++rejected[static_cast<std::size_t>(rejection)]; }

@@ -35,7 +35,7 @@ struct SessionSums {
   std::uint64_t away = 0;
   std::uint64_t unacked_finals = 0;
   std::uint64_t unacked_bytes = 0;
-  std::uint64_t backlog_bytes = 0;  ///< events and calls kept for absent clients
+  std::uint64_t backlog_bytes = 0;  ///< events and calls kept for clients that are away or have not read them
 };
 
 struct BrokerGauges {

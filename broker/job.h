@@ -30,13 +30,18 @@ struct Job {
   std::int64_t order = 0;  ///< place in the queue
   TimePoint queued_since;
   std::optional<TimePoint> deadline;
-  double queue_ms = 0;  ///< of the times before, when it was queued more than once
+  std::optional<TimePoint> short_of_memory_since;  ///< first in line, and no worker has its memory free
+  double queue_ms = 0;                             ///< of the times before, when it was queued more than once
 
   // While running.
   Worker* worker = nullptr;
   LeaseId lease;
   TimePoint lease_deadline;
-  std::uint32_t attempt = 1;         ///< of the present run; a worker that runs it again itself says so
+  std::uint32_t attempt = 1;  ///< of the present run; a worker that runs it again itself says so
+  std::uint32_t dispatched_attempt = 1;
+  std::uint32_t last_call = 0;       ///< of the present attempt
+  std::uint64_t events = 0;          ///< of the present attempt
+  bool heard_of = false;             ///< its worker has said something about this lease
   std::uint32_t redispatches = 0;    ///< after a lost worker
   std::uint32_t bounces = 0;         ///< dispatches a worker had no room for after all
   bool call_relayed = false;         ///< it has asked its client for something: a second run would ask twice
@@ -47,5 +52,8 @@ struct Job {
   wire::Final final;
   Payload final_payload;
 };
+
+/// Moves the job on. False, logged, and nothing done where the event means nothing in its state.
+bool Advance(Job& job, JobEvent event);
 
 }  // namespace skerry::broker

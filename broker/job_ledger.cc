@@ -7,34 +7,9 @@
 #include "broker/admission.h"
 #include "broker/job_log.h"
 #include "broker/limit_trips.h"
-#include "broker/retry_policy.h"
 #include "common/logging.h"
 
 namespace skerry::broker {
-namespace {
-
-// Dispatches that workers may turn down before their client hears of it: a worker that drains while a
-// dispatch is on its way costs one; more mean that it lies about its credit.
-constexpr std::uint32_t kMaxBounces = 5;
-
-std::uint64_t BytesOf(const std::vector<Payload>& payloads) {
-  std::uint64_t bytes = 0;
-  for (const Payload& payload : payloads) bytes += payload.size();
-  return bytes;
-}
-
-bool Advance(Job& job, JobEvent event) {
-  const std::optional<JobState> next = Next(job.state, event);
-  if (!next) {
-    log::Error("an event that means nothing in a job's state is ignored",
-               {{"job", job.spec.id.str()}, {"event", NameOf(event)}, {"state", NameOf(job.state)}});
-    return false;
-  }
-  job.state = *next;
-  return true;
-}
-
-}  // namespace
 
 JobLedger::JobLedger(const BrokerConfig& config, SessionRegistry& sessions, WorkerRegistry& workers,
                      Outbox& outbox, BrokerCounters& counters)
@@ -43,7 +18,8 @@ JobLedger::JobLedger(const BrokerConfig& config, SessionRegistry& sessions, Work
       workers_(workers),
       outbox_(outbox),
       counters_(counters),
-      clients_(outbox, config.max_backlog_bytes),
+      flow_(config),
+      clients_(config, outbox, flow_),
       queue_(config.max_queued, config.max_queued_bytes),
       next_lease_(config.first_lease) {}
 
@@ -55,15 +31,15 @@ JobError JobLedger::Overloaded(std::string message) const {
 
 void JobLedger::Submit(Session& session, JobSpec spec, std::vector<Payload> payloads, TimePoint now) {
   const std::uint64_t fingerprint = Fingerprint(spec, payloads);
-  if (Job* known = session.Find(spec.id)) return Resubmitted(session, *known, fingerprint);
+  if (Job* known = session.Find(spec.id)) return Resubmitted(session, *known, fingerprint, now);
 
   ++counters_.submitted;
   if (const auto refused = Admit(spec, payloads, config_)) {
-    return Refuse(session, spec.id, Rejection::kValidation, *refused);
+    return Refuse(session, spec.id, Rejection::kValidation, *refused, now);
   }
   const std::uint64_t bytes = payloads[0].size() + payloads[1].size();
   if (const auto refused = CheckCapacity(session, spec, bytes)) {
-    return Refuse(session, spec.id, refused->reason, refused->error);
+    return Refuse(session, spec.id, refused->reason, refused->error, now);
   }
   ++counters_.accepted;
 
@@ -77,23 +53,24 @@ void JobLedger::Submit(Session& session, JobSpec spec, std::vector<Payload> payl
   if (job.spec.deadline_ms > 0) job.deadline = now + Millis(job.spec.deadline_ms);
   session.jobs.emplace(job.spec.id, std::move(owned));
   ++session.unfinished;
-  clients_.SendIfLinked(session, wire::Accepted{job.spec.id});
+  clients_.Inform(session, wire::Accepted{job.spec.id});
   queue_.Push(job);
   Dispatch(now);
 }
 
-void JobLedger::Resubmitted(Session& session, Job& known, std::uint64_t fingerprint) {
+void JobLedger::Resubmitted(Session& session, Job& known, std::uint64_t fingerprint, TimePoint now) {
   if (known.fingerprint != fingerprint) {
-    ++counters_.submitted;
+    ++counters_.submitted;  // it is another job, refused
     return Refuse(session, known.spec.id, Rejection::kDuplicateId,
                   MakeError(Code::kValidation,
-                            "id '" + known.spec.id.str() + "' was submitted before with other content"));
+                            "id '" + known.spec.id.str() + "' was submitted before with other content"),
+                  now);
   }
   ++counters_.resubmitted;
   if (known.state == JobState::kEnded) {
-    clients_.SendIfLinked(session, known.final, {known.final_payload});
+    clients_.SendFinal(session, known.final, known.final_payload);
   } else {
-    clients_.SendIfLinked(session, wire::Accepted{known.spec.id});
+    clients_.Inform(session, wire::Accepted{known.spec.id});
   }
 }
 
@@ -122,11 +99,19 @@ std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& sessio
                    Overloaded("this client has " + std::to_string(session.unfinished) +
                               " unfinished jobs, its credit is " + std::to_string(config_.client_credit))};
   }
+  if (session.finals.size() >= config_.max_unacked_finals ||
+      session.held_bytes >= config_.max_unacked_bytes.count()) {
+    return Refusal{Rejection::kUnread,
+                   Overloaded("this client has not acknowledged " + std::to_string(session.finals.size()) +
+                              " finals, " + std::to_string(session.held_bytes >> 20) +
+                              " MiB are kept for it: read and acknowledge them")};
+  }
   if (workers_.AnyAccepting() && !workers_.CouldEverTake(spec.memory_mb)) {
     // No retryAfterMs: waiting does not help while the pool is what it is.
     return Refusal{Rejection::kNeverFits, NeverFits(spec)};
   }
-  if (spec.admission == Admission::kFailFast && !(queue_.empty() && workers_.PickFor(spec.memory_mb))) {
+  if (spec.admission == Admission::kFailFast &&
+      (queue_.Front() != nullptr || flow_.MustWait(session) || !workers_.PickFor(spec.memory_mb))) {
     return NothingFree(spec);
   }
   if (!queue_.HasRoomFor(bytes)) {
@@ -137,7 +122,8 @@ std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& sessio
   return std::nullopt;
 }
 
-void JobLedger::Refuse(Session& session, const JobId& id, Rejection reason, const JobError& error) {
+void JobLedger::Refuse(Session& session, const JobId& id, Rejection reason, const JobError& error,
+                       TimePoint now) {
   counters_.Count(reason);
   LogRejected(session, id, reason, error);
   Outcome outcome;
@@ -145,7 +131,10 @@ void JobLedger::Refuse(Session& session, const JobId& id, Rejection reason, cons
   wire::Final final = wire::ToFinal(outcome);
   final.id = id;
   CountFinal(final, counters_);
-  clients_.SendIfLinked(session, std::move(final), {Payload(wire::DetailPayload(error))});
+  const auto delivery = clients_.SendRefusal(session, std::move(final), Payload(wire::DetailPayload(error)));
+  if (delivery == Delivery::kTaken) return;
+  log::Warn("client reads none of its refusals: it is put away", {{"client", session.id.str()}});
+  sessions_.GoAway(session, SessionEvent::kUnreachable, now + config_.session_ttl);
 }
 
 void JobLedger::Cancel(Session& session, const JobId& id, TimePoint now) {
@@ -154,14 +143,17 @@ void JobLedger::Cancel(Session& session, const JobId& id, TimePoint now) {
   if (job->state == JobState::kQueued) {
     EndWithError(*job, JobEvent::kCancel, MakeError(Code::kCancelled, "cancelled while queued"), now);
   } else if (job->state == JobState::kRunning && Advance(*job, JobEvent::kCancel)) {
-    outbox_.Put(job->worker->link, wire::Cancel{JobId(), job->lease});
+    SendTo(*job->worker, wire::Cancel{JobId(), job->lease});
   }
 }
 
 void JobLedger::Answer(Session& session, wire::Answer answer, std::vector<Payload> payloads) {
   Job* job = session.Find(answer.id);
-  // An answer to a run that is over (or to an earlier attempt) has nobody left to wait for it.
-  if (job == nullptr || job->worker == nullptr || answer.attempt != job->attempt) {
+  // An answer to a run that is over (or to an earlier attempt) has nobody left to wait for it; nor has one to
+  // a call that was never made.
+  const bool awaited = job != nullptr && job->worker != nullptr && answer.attempt == job->attempt &&
+                       answer.call <= job->last_call && payloads.size() <= 1;
+  if (!awaited) {
     ++counters_.stray_messages;
     return;
   }
@@ -169,24 +161,39 @@ void JobLedger::Answer(Session& session, wire::Answer answer, std::vector<Payloa
   counters_.host_answer_bytes += BytesOf(payloads);
   answer.id = JobId();
   answer.lease = job->lease;
-  outbox_.Put(job->worker->link, std::move(answer), std::move(payloads));
+  job->worker->answers.Add(answer, payloads);
+  SendTo(*job->worker, std::move(answer), std::move(payloads));
 }
 
-void JobLedger::Acknowledge(Session& session, const std::vector<std::string>& ids) {
+void JobLedger::Acknowledge(Session& session, const std::vector<std::string>& ids, TimePoint now) {
   for (const std::string& id : ids) {
     Job* job = session.Find(JobId(id));
     if (job != nullptr && job->state == JobState::kEnded) Forget(session, *job);
   }
+  Reconsider(session);
+  Dispatch(now);
 }
 
-void JobLedger::Resend(Session& session) {
-  clients_.Flush(session);
+void JobLedger::Confirm(Session& session, std::uint64_t mark, TimePoint now) {
+  if (mark == 0) return;
+  clients_.OnPong(session, mark);
+  Reconsider(session);
+  Dispatch(now);
+}
+
+void JobLedger::Resend(Session& session, std::uint64_t seen) {
+  clients_.Relink(session, seen);
   for (const auto& [number, job] : session.finals)
-    clients_.SendIfLinked(session, job->final, {job->final_payload});
+    clients_.SendFinal(session, job->final, job->final_payload);
 }
 
-void JobLedger::Abandon(Session& session, TimePoint now) {
-  sessions_.Close(session);
+void JobLedger::Reconsider(Session& session) {
+  if (!flow_.MustWait(session)) queue_.Release(session);
+  if (flow_.TakeRelief()) queue_.ReleaseAll();
+}
+
+void JobLedger::Abandon(Session& session, SessionEvent why, TimePoint now) {
+  sessions_.Close(session, why);
   clients_.Forget(session);
   std::vector<Job*> jobs;
   for (auto& [id, job] : session.jobs) jobs.push_back(job.get());
@@ -203,158 +210,9 @@ void JobLedger::Abandon(Session& session, TimePoint now) {
         break;
     }
   }
+  if (flow_.TakeRelief()) queue_.ReleaseAll();
   sessions_.EraseIfDone(session);
   Dispatch(now);
-}
-
-Job* JobLedger::FindLease(Worker& worker, LeaseId lease) {
-  const auto found = worker.leases.find(lease);
-  return found == worker.leases.end() ? nullptr : found->second;
-}
-
-void JobLedger::Relay(Worker& worker, wire::Event event, std::vector<Payload> payloads) {
-  Job* job = FindLease(worker, event.lease);
-  if (job == nullptr) {
-    ++counters_.stray_messages;
-    return;
-  }
-  job->attempt = std::max(job->attempt, event.attempt);
-  event.id = job->spec.id;
-  event.lease = LeaseId();
-  const auto type = static_cast<std::size_t>(event.type);
-  if (clients_.SendOrKeep(*job->session, std::move(event), std::move(payloads)) == Delivery::kDropped) {
-    ++job->dropped_events;
-    ++counters_.dropped_events;
-  } else {
-    ++counters_.events_relayed[type];
-  }
-}
-
-void JobLedger::Relay(Worker& worker, wire::Call call, std::vector<Payload> payloads) {
-  Job* job = FindLease(worker, call.lease);
-  if (job == nullptr) {
-    ++counters_.stray_messages;
-    return;
-  }
-  ++counters_.host_calls;
-  counters_.host_call_bytes += BytesOf(payloads);
-  job->attempt = std::max(job->attempt, call.attempt);
-  job->call_relayed = true;
-  const wire::Answer unreachable{JobId(), call.lease, call.attempt, call.call, wire::AnswerKind::kError};
-  call.id = job->spec.id;
-  call.lease = LeaseId();
-  if (clients_.SendOrKeep(*job->session, std::move(call), std::move(payloads)) == Delivery::kDropped) {
-    outbox_.Put(worker.link, unreachable, {Payload(std::string("the client is away"))});
-  }
-}
-
-void JobLedger::Undelivered(Session& session, Send send) {
-  const auto* event = std::get_if<wire::Event>(&send.header);
-  if (event == nullptr && !std::holds_alternative<wire::Call>(send.header)) return;
-  Job* job = event != nullptr ? session.Find(event->id) : nullptr;
-  if (clients_.SendOrKeep(session, std::move(send.header), std::move(send.payloads)) == Delivery::kTaken)
-    return;
-  ++counters_.dropped_events;
-  if (job != nullptr) ++job->dropped_events;
-}
-
-void JobLedger::Finish(Worker& worker, wire::Final final, std::vector<Payload> payloads, TimePoint now) {
-  Job* job = FindLease(worker, final.lease);
-  if (job == nullptr) {
-    ++counters_.stray_finals;
-    log::Warn("worker sent a final for a lease that it does not hold",
-              {{"worker", worker.session.str()}, {"lease", final.lease.value()}});
-    return;
-  }
-  // A run that the worker repeated by itself is the one repetition that `safe` allows.
-  if (final.attempt > job->attempt) job->redispatches += final.attempt - job->attempt;
-  job->attempt = std::max(job->attempt, final.attempt);
-  const bool turned_down = !final.ok && final.code == Code::kOverloaded && !final.started;
-  if (turned_down && job->state == JobState::kRunning && job->bounces < kMaxBounces) {
-    ++job->bounces;
-    ++counters_.turned_down;
-    Requeue(*job, now);
-  } else if (!final.ok && final.code == Code::kLost && job->state == JobState::kRunning &&
-             MayRunAgain(*job, config_)) {
-    Lose(*job, "the worker lost it", now);
-  } else {
-    Payload payload = payloads.empty() ? Payload(std::string()) : std::move(payloads[0]);
-    if (final.ok) counters_.result_bytes += payload.size();
-    End(*job, JobEvent::kFinal, std::move(final), std::move(payload), now);
-  }
-  Dispatch(now);
-}
-
-void JobLedger::WorkerGone(Worker& worker, TimePoint now) {
-  // The record goes last, but takes no job from here on.
-  worker.draining = true;
-  std::vector<Job*> jobs;
-  for (auto& [lease, job] : worker.leases) jobs.push_back(job);
-  // Later leases first, so that requeueing at the front keeps their order.
-  std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->lease > b->lease; });
-  for (Job* job : jobs) Lose(*job, "its worker went away", now);
-  workers_.Erase(worker);
-  Dispatch(now);
-}
-
-void JobLedger::DispatchFailed(Worker& worker, LeaseId lease, TimePoint now) {
-  Job* job = FindLease(worker, lease);
-  if (job != nullptr && job->state == JobState::kRunning) Requeue(*job, now);
-}
-
-void JobLedger::Lose(Job& job, const std::string& why, TimePoint now) {
-  if (job.state == JobState::kCancelling) {
-    JobError error = MakeError(Code::kCancelled, "cancelled; " + why);
-    error.started = true;
-    return EndWithError(job, JobEvent::kLost, std::move(error), now);
-  }
-  if (MayRunAgain(job, config_)) {
-    ++job.redispatches;
-    ++job.attempt;
-    job.deadline.reset();  // it has started once, which is what the deadline asked for
-    ++counters_.redispatched;
-    return Requeue(job, now);
-  }
-  JobError error = MakeError(Code::kLost, why + " after attempt " + std::to_string(job.attempt));
-  // It was dispatched: whether its first line ran nobody can say any more, so nobody may rely on that it did
-  // not.
-  error.started = true;
-  EndWithError(job, JobEvent::kLost, std::move(error), now);
-}
-
-void JobLedger::Requeue(Job& job, TimePoint now) {
-  if (!Advance(job, JobEvent::kRequeue)) return;
-  workers_.Release(job);
-  job.queued_since = now;
-  queue_.PushFront(job);
-}
-
-void JobLedger::Dispatch(TimePoint now) {
-  while (Job* job = queue_.Front()) {
-    if (Worker* worker = workers_.PickFor(job->spec.memory_mb)) {
-      SendDispatch(*job, *worker, now);
-      continue;
-    }
-    if (!workers_.AnyAccepting() || workers_.CouldEverTake(job->spec.memory_mb)) return;
-    EndWithError(*job, JobEvent::kRefuse, NeverFits(job->spec), now);
-  }
-}
-
-void JobLedger::SendDispatch(Job& job, Worker& worker, TimePoint now) {
-  queue_.Remove(job);
-  if (!Advance(job, JobEvent::kDispatch)) return;
-  job.queue_ms += MillisBetween(job.queued_since, now);
-  job.lease = LeaseId(next_lease_++);
-  job.lease_deadline = now + LeaseTime(job, config_);
-  workers_.Take(worker, job);
-  ++counters_.dispatched;
-  LogDispatch(job, worker);
-  wire::Dispatch dispatch;
-  dispatch.lease = job.lease;
-  dispatch.session = job.session->id;
-  dispatch.attempt = job.attempt;
-  dispatch.job = job.spec;
-  outbox_.Put(worker.link, std::move(dispatch), job.payloads);
 }
 
 void JobLedger::ExpireQueued(TimePoint now) {
@@ -364,26 +222,6 @@ void JobLedger::ExpireQueued(TimePoint now) {
         MakeError(Code::kExpired, "not started within deadlineMs " + std::to_string(job->spec.deadline_ms)),
         now);
   }
-}
-
-void JobLedger::ExpireLeases(TimePoint now) {
-  std::vector<Job*> late;
-  for (Worker* worker : workers_.All()) {
-    for (auto& [lease, job] : worker->leases) {
-      if (job->lease_deadline <= now) late.push_back(job);
-    }
-  }
-  for (Job* job : late) {
-    log::Warn("worker has not ended a lease long past its limit", {{"job", job->spec.id.str()},
-                                                                   {"tenant", job->spec.tenant.str()},
-                                                                   {"user", job->spec.user.str()},
-                                                                   {"worker", job->worker->session.str()},
-                                                                   {"lease", job->lease.value()},
-                                                                   {"attempt", job->attempt}});
-    outbox_.Put(job->worker->link, wire::Cancel{JobId(), job->lease});
-    Lose(*job, "its worker did not end it", now);
-  }
-  if (!late.empty()) Dispatch(now);
 }
 
 void JobLedger::EndWithError(Job& job, JobEvent event, JobError error, TimePoint now) {
@@ -400,7 +238,7 @@ void JobLedger::End(Job& job, JobEvent event, wire::Final final, Payload payload
   }
   if (!Advance(job, event)) return;
   LogEnd(job, final);
-  workers_.Release(job);
+  Release(job);
   job.payloads.clear();
   final.id = job.spec.id;
   final.lease = LeaseId();
@@ -419,27 +257,18 @@ void JobLedger::End(Job& job, JobEvent event, wire::Final final, Payload payload
   }
   job.final = std::move(final);
   job.final_payload = std::move(payload);
-  clients_.SendIfLinked(session, job.final, {job.final_payload});
-  KeepFinal(session, job);
-}
-
-void JobLedger::KeepFinal(Session& session, Job& job) {
   job.final_number = next_final_++;
   session.finals.emplace(job.final_number, &job);
   session.final_bytes += job.final_payload.size();
-  while (session.finals.size() > config_.max_unacked_finals ||
-         (session.final_bytes > config_.max_unacked_bytes.count() && session.finals.size() > 1)) {
-    log::Warn("client does not acknowledge its finals; the oldest is forgotten",
-              {{"client", session.id.str()}});
-    ++counters_.finals_forgotten;
-    Forget(session, *session.finals.begin()->second);
-  }
+  flow_.Note(session);
+  clients_.SendFinal(session, job.final, job.final_payload);
 }
 
 void JobLedger::Forget(Session& session, Job& job) {
   session.finals.erase(job.final_number);
   session.final_bytes -= job.final_payload.size();
   session.jobs.erase(JobId(job.spec.id));
+  flow_.Note(session);
 }
 
 }  // namespace skerry::broker

@@ -44,11 +44,25 @@ void Describe(config::Settings& s, BrokerOptions& options) {
       .TradeOff("a job that kills machines must end some day");
   s.Number("max_unacked_finals", config.max_unacked_finals, {1, kMany},
            "finals kept for a client until it acknowledges them")
-      .TradeOff("past it the oldest is forgotten, and a client that asks for it has the job run again");
+      .TradeOff("at it the client's queued jobs wait and new ones are OVERLOADED until it acknowledges");
   s.Size("max_unacked_mib", config.max_unacked_bytes, {1, kTebibyteMib}, "their bytes together, MiB");
   s.Size("max_backlog_mib", config.max_backlog_bytes, {1, kTebibyteMib},
-         "events and host calls kept for a client that is away, MiB")
+         "events and host calls kept for a client that is away or reads slowly, MiB")
       .TradeOff("past it events are dropped and counted");
+  s.Size("client_window_mib", config.client_window, {1, kTebibyteMib},
+         "bytes on their way to a client that it has not said to have read, MiB")
+      .TradeOff("less than a link carries in a round trip slows a fast reader; a slow one costs this much");
+  s.Size("max_held_mib", config.max_held_bytes, {1, kTebibyteMib},
+         "finals, events and calls kept for all clients together, MiB")
+      .TradeOff("past it those that keep more than an equal share are held back");
+  s.Duration("max_overtaken_ms", config.max_overtaken, {0, kHourMs},
+             "how long a job whose memory is nowhere free may be passed by smaller ones, ms")
+      .TradeOff("more keeps workers busier; large jobs wait longer");
+  s.Duration("worker_return_ms", config.worker_return, {0, kHourMs},
+             "how long an unreachable worker keeps its leases, ms")
+      .TradeOff("less than two heartbeats loses the jobs of workers whose link only broke");
+  s.Duration("cut_off_time_ms", config.cut_off_time, {0, kHourMs},
+             "how long a worker that lied is refused, ms");
   s.Switch("allow_wasm", config.allow_wasm, "whether jobs may ask for WebAssembly")
       .TradeOff("compilers of its own are more of V8 to attack");
   s.Choice("log_level", options.log_level, {"trace", "debug", "info", "warn", "error", "off"},

@@ -13,6 +13,7 @@ Worker& WorkerRegistry::Connect(const SessionId& session, const Peer& link, Time
     links_.erase(worker->link);
   }
   worker->link = link;
+  worker->state = Next(worker->state, WorkerEvent::kHello).value_or(WorkerState::kServing);
   worker->last_heard = now;
   links_[link] = worker.get();
   return *worker;
@@ -48,21 +49,21 @@ bool WorkerRegistry::CouldEverTake(std::uint64_t memory_mb) const {
 std::uint64_t WorkerRegistry::LargestMemoryMb() const {
   std::uint64_t largest = 0;
   for (const auto& [session, worker] : workers_) {
-    if (!worker->draining) largest = std::max(largest, worker->full_memory_mb);
+    if (worker->accepting()) largest = std::max(largest, worker->full_memory_mb);
   }
   return largest;
 }
 
 bool WorkerRegistry::AnyAccepting() const {
   for (const auto& [session, worker] : workers_) {
-    if (!worker->draining) return true;
+    if (worker->accepting()) return true;
   }
   return false;
 }
 
 bool WorkerRegistry::AnyFreeSlot() const {
   for (const auto& [session, worker] : workers_) {
-    if (!worker->draining && worker->used_slots() < worker->slots) return true;
+    if (worker->accepting() && worker->used_slots() < worker->slots) return true;
   }
   return false;
 }
@@ -76,7 +77,7 @@ WorkerSums WorkerRegistry::Sums() const {
     sums.memory_promised_mb += worker->used_memory_mb;
     sums.spares += worker->stats.spares;
     sums.cells += worker->stats.cells;
-    if (worker->draining || worker->slots == 0) continue;
+    if (!worker->accepting() || worker->slots == 0) continue;
     ++sums.accepting;
     sums.slots_free += left(worker->slots, worker->used_slots());
     sums.memory_free_mb += left(worker->memory_mb, worker->used_memory_mb);

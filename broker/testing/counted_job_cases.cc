@@ -89,9 +89,8 @@ std::vector<CountedCase> JobCases() {
              {"skerry_jobs_finished_total{code=\"ok\"}", 2},
              {"skerry_result_bytes_total", 2},
              {"skerry_job_queue_seconds_count", 2},
-             {"skerry_finals_forgotten_total", 1},
-             {"skerry_unacknowledged_finals", 1},
-             {"skerry_unacknowledged_final_bytes", 1}})},
+             {"skerry_unacknowledged_finals", 2},
+             {"skerry_unacknowledged_final_bytes", 2}})},
   };
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/hash.h"
+#include "common/utf8.h"
 #include "common/wire/codec.h"
 
 namespace skerry::client {
@@ -27,6 +28,10 @@ std::optional<std::string> FaultOf(const JobSpec& spec) {
   const auto bad = [](const std::string& id) { return id.size() > kMaxIdBytes; };
   if (spec.id.empty() || bad(spec.id.str())) return "id must be 1 to 256 bytes";
   if (spec.tenant.empty() || bad(spec.tenant.str())) return "tenant must be 1 to 256 bytes";
+  for (const std::string* text : {&spec.id.str(), &spec.tenant.str(), &spec.user.str()}) {
+    if (!IsPrintableId(*text) || !IsUtf8Header(*text))
+      return "id, tenant and user must be UTF-8 without control characters";
+  }
   if (bad(spec.user.str())) return "user must be at most 256 bytes";
   if (wire::Encode(wire::Submit{spec}).size() > wire::kMaxHeaderBytes) return "limits take too many bytes";
   return std::nullopt;
@@ -105,6 +110,11 @@ void ClientCore::Cancel(const JobId& id) {
 void ClientCore::OnMessage(wire::Header header, std::vector<std::string> payloads, TimePoint now) {
   if (link_ == LinkState::kFailed) return;
   last_heard_ = now;
+  if (SeenBefore(header)) {
+    // Its ACK may be what was lost.
+    if (const auto* final = std::get_if<wire::Final>(&header)) acks_.push_back(final->id.str());
+    return;
+  }
   std::visit(
       [&](auto& message) {
         using Message = std::remove_cvref_t<decltype(message)>;
@@ -115,7 +125,9 @@ void ClientCore::OnMessage(wire::Header header, std::vector<std::string> payload
         } else if constexpr (std::is_same_v<Message, wire::Bye>) {
           if (link_ == LinkState::kLinked) LoseLink(now);
         } else if constexpr (std::is_same_v<Message, wire::Ping>) {
-          if (link_ == LinkState::kLinked) Put(wire::Pong{});
+          if (link_ == LinkState::kLinked) Put(wire::Pong{message.number});
+        } else if constexpr (std::is_same_v<Message, wire::Pong>) {
+          OnPong(message);
         } else if constexpr (std::is_same_v<Message, wire::Credit>) {
           credit_ = message.slots;
         } else if constexpr (std::is_same_v<Message, wire::Event>) {
@@ -129,8 +141,36 @@ void ClientCore::OnMessage(wire::Header header, std::vector<std::string> payload
       header);
 }
 
+bool ClientCore::SeenBefore(const wire::Header& header) {
+  const std::uint64_t seq = std::visit(
+      [](const auto& message) -> std::uint64_t {
+        if constexpr (requires { message.seq; }) return message.seq;
+        return 0;
+      },
+      header);
+  if (seq == 0) return false;
+  if (seq <= seen_) return true;
+  seen_ = seq;
+  return false;
+}
+
+void ClientCore::OnPong(const wire::Pong& pong) {
+  if (pong.number > pings_) return;
+  while (!answers_.empty() && answers_.front().ping <= pong.number) answers_.pop_front();
+}
+
+void ClientCore::ResendAnswers() {
+  for (KeptAnswer& kept : answers_) {
+    kept.ping = pings_ + 1;
+    const Job* job = Find(kept.answer.id);
+    if (job != nullptr && job->attempt == kept.answer.attempt) Put(kept.answer, {kept.text});
+  }
+}
+
 void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
   const bool first = !ever_linked_;
+  if (welcome.epoch != epoch_ || !welcome.resumed) seen_ = 0;
+  epoch_ = welcome.epoch;
   link_ = LinkState::kLinked;
   ever_linked_ = true;
   credit_ = std::max<std::uint64_t>(welcome.credit, 1);
@@ -150,6 +190,8 @@ void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
     }
     SendJob(*job);
   }
+  if (!welcome.resumed) answers_.clear();
+  ResendAnswers();
 }
 
 void ClientCore::NoteAttempt(Job& job, std::uint32_t attempt) {
@@ -184,11 +226,13 @@ void ClientCore::Reply(const HostCall& call, HostReply reply, TimePoint now) {
 
 void ClientCore::SendReply(const HostCall& call, HostReply reply) {
   const Job* job = Find(call.job);
-  if (job == nullptr || job->attempt != call.attempt || link_ != LinkState::kLinked) return;
+  if (job == nullptr || job->attempt != call.attempt) return;
   const auto kind =
       reply.kind == HostReply::Kind::kValue ? wire::AnswerKind::kValue : wire::AnswerKind::kError;
-  Put(wire::Answer{call.job, LeaseId(), call.attempt, call.call, kind},
-      {std::make_shared<const std::string>(std::move(reply.text))});
+  answers_.push_back({pings_ + 1, wire::Answer{call.job, LeaseId(), call.attempt, call.call, kind},
+                      std::make_shared<const std::string>(std::move(reply.text))});
+  // Without a link it goes out behind the next WELCOME.
+  if (link_ == LinkState::kLinked) Put(answers_.back().answer, {answers_.back().text});
 }
 
 void ClientCore::OnFinal(const wire::Final& final, std::vector<std::string>& payloads, TimePoint now) {
@@ -256,6 +300,9 @@ void ClientCore::OnTick(TimePoint now) {
       wire::Hello hello;
       hello.session = session_;
       hello.tenant = options_.tenant;
+      hello.capabilities = {"wasm"};
+      hello.epoch = epoch_;
+      hello.seen = seen_;
       hello.software = options_.software;
       Put(hello);
     }
@@ -263,7 +310,7 @@ void ClientCore::OnTick(TimePoint now) {
   }
   if (now >= next_ping_) {
     next_ping_ = now + heartbeat_;
-    Put(wire::Ping{});
+    Put(wire::Ping{++pings_});
   }
   while (!retries_.empty() && retries_.begin()->first <= now) {
     Job* job = Find(retries_.begin()->second);

@@ -3,7 +3,8 @@
 //   connecting ──WELCOME──> linked ──silence, BYE──> connecting ... ──too long, REFUSE──> failed
 //
 // After every WELCOME all unfinished jobs are submitted again: ids make that harmless, the broker knows those
-// it has.
+// it has. So are answers to host calls that no PONG has confirmed, and the broker sends again what a broken
+// link may have lost: what comes twice is dropped by its number.
 //
 // Threads: one at a time (Client holds its lock around it). Ownership: owns code and input of unfinished
 // jobs. Errors: a failed link is a LinkFailed event; a job's failure is its final.
@@ -79,11 +80,20 @@ class ClientCore {
     std::uint64_t deadline_ms = 0;  // as asked; spec's shrinks while OVERLOADED is waited out
     std::uint64_t bytes() const { return code->size() + input->size(); }
   };
+  struct KeptAnswer {
+    std::uint64_t ping = 0;  // the PING whose PONG confirms it
+    wire::Answer answer;
+    std::shared_ptr<const std::string> text;
+  };
   struct DelayedReply {
     HostCall call;
     HostReply reply;
   };
 
+  /// Whether a message was here before. Unnumbered ones never were.
+  bool SeenBefore(const wire::Header& header);
+  void OnPong(const wire::Pong& pong);
+  void ResendAnswers();
   void Put(wire::Header header, std::vector<std::shared_ptr<const std::string>> payloads = {});
   void SendJob(Job& job);
   void SendReply(const HostCall& call, HostReply reply);
@@ -115,6 +125,10 @@ class ClientCore {
   std::uint64_t next_number_ = 1;
   std::multimap<TimePoint, JobId> retries_;
   std::multimap<TimePoint, DelayedReply> delayed_;
+  std::deque<KeptAnswer> answers_;
+  std::uint64_t pings_ = 0;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t seen_ = 0;
   std::vector<std::string> acks_;
   std::deque<Outgoing> sends_;
   std::vector<ClientEvent> events_;

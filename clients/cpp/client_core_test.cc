@@ -286,6 +286,78 @@ TEST_F(Core, ABrokerThatKeptTheSessionRestartsNothing) {
   EXPECT_TRUE(Events().empty());
 }
 
+TEST_F(Core, WhatComesTwiceIsTakenOnceAndAFinalIsAcknowledgedEachTime) {
+  Welcome();
+  Submit("a");
+  wire::Event event;
+  event.id = JobId("a");
+  event.seq = 5;
+  core_.OnMessage(event, {"hi"}, now_);
+  core_.OnMessage(event, {"hi"}, now_);
+  wire::Final final;
+  final.id = JobId("a");
+  final.ok = true;
+  final.seq = 6;
+  core_.OnMessage(final, {"1"}, now_);
+  EXPECT_EQ(Events().size(), 2u);
+  Sent<wire::Ack>();
+  Clear();
+  Submit("a");  // the same id again, as a new job
+  core_.OnMessage(final, {"1"}, now_);
+  EXPECT_TRUE(Events().empty()) << "an old final is not the new job's";
+  EXPECT_EQ(Sent<wire::Ack>().size(), 1u);
+}
+
+TEST_F(Core, ItsHelloSaysWhatItHasSeenAndAnotherLifeOfTheSessionCountsAnew) {
+  wire::Welcome welcome;
+  welcome.credit = 10;
+  welcome.epoch = 77;
+  core_.OnMessage(welcome, {}, now_);
+  Submit("a");
+  wire::Event event;
+  event.id = JobId("a");
+  event.seq = 5;
+  core_.OnMessage(event, {"hi"}, now_);
+  core_.OnMessage(wire::Bye{}, {}, now_);
+  Clear();
+  core_.OnTick(now_);
+  ASSERT_EQ(Sent<wire::Hello>().size(), 1u);
+  EXPECT_EQ(Sent<wire::Hello>()[0].epoch, 77u);
+  EXPECT_EQ(Sent<wire::Hello>()[0].seen, 5u);
+  welcome.epoch = 78;
+  core_.OnMessage(welcome, {}, now_);
+  Events();
+  event.seq = 1;
+  core_.OnMessage(event, {"again"}, now_);
+  EXPECT_EQ(Events().size(), 1u);
+}
+
+TEST_F(Core, AnAnswerThatNoPongHasConfirmedIsSentAgain) {
+  Welcome();
+  Submit("a");
+  for (std::uint32_t call = 1; call <= 2; ++call)
+    core_.OnMessage(wire::Call{JobId("a"), LeaseId(), 1, call}, {"m", "{}"}, now_);
+  const auto calls = core_.TakeCalls();
+  core_.Reply(calls[0], {HostReply::Kind::kValue, "1", Millis(0)}, now_);
+  Pass(Millis(1'000));
+  ASSERT_FALSE(Sent<wire::Ping>().empty());
+  core_.OnMessage(wire::Pong{Sent<wire::Ping>().back().number}, {}, now_);
+  core_.OnMessage(wire::Bye{}, {}, now_);
+  core_.Reply(calls[1], {HostReply::Kind::kValue, "2", Millis(0)}, now_);  // while there is no link
+  Clear();
+  Welcome(true);
+  const auto answers = Sent<wire::Answer>();
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].call, 2u);
+}
+
+TEST_F(Core, APongNamesItsPing) {
+  Welcome();
+  core_.OnMessage(wire::Ping{123}, {}, now_);
+  ASSERT_EQ(Sent<wire::Pong>().size(), 1u);
+  EXPECT_EQ(Sent<wire::Pong>()[0].number, 123u);
+}
+
 TEST_F(Core, HostCallsAreGivenOutAndAnsweredAtOnceLaterOrNever) {
   Welcome();
   Submit("a");

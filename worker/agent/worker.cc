@@ -1,5 +1,6 @@
 #include "worker/agent/worker.h"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 #include <variant>
@@ -49,10 +50,18 @@ wire::Hello Worker::Greeting() const {
   hello.role = wire::Role::kWorker;
   hello.session = SessionId(options_.id);
   hello.software = kSkerrySoftware;
-  hello.capabilities = {std::string(wire::kStatsCapability)};
+  hello.capabilities = {std::string(wire::kStatsCapability), "wasm"};
   hello.v8 = isolates_.v8_version();
   hello.slots = healthy_ ? isolates_.ledger().max_leases() : 0;
   hello.memory_mb = isolates_.ledger().memory_mb();
+  hello.leases = link_.UnconfirmedFinals();
+  for (const auto& [lease, job] : jobs_) {
+    if (!abandoned_.contains(job.get())) hello.leases.push_back(lease);
+  }
+  for (const auto& [dispatch, payloads] : early_) hello.leases.push_back(dispatch.lease);
+  // More than one HELLO can name: finals that a broker's PONGs have long confirmed in all likelihood.
+  if (hello.leases.size() > wire::kMaxArray)
+    hello.leases.erase(hello.leases.begin(), hello.leases.end() - wire::kMaxArray);
   return hello;
 }
 
@@ -84,9 +93,10 @@ void Worker::OnHealth(bool healthy) {
   link_.Send(credit, {});
 }
 
-void Worker::OnWelcome(const wire::Welcome& welcome) {
+void Worker::OnWelcome(const wire::Welcome& welcome, Memory memory) {
   reporter_.OnWelcome(welcome);
   KeepReporting();
+  if (memory == Memory::kForgotten && !jobs_.empty()) AbandonJobs();
   if (state_ == State::kDraining) SendDrain();
 }
 
@@ -122,13 +132,27 @@ void Worker::OnMessage(wire::Header header, std::vector<std::string> payloads) {
     return;
   }
   if (const auto* cancel = std::get_if<wire::Cancel>(&header)) {
-    if (JobRun* job = JobOf(cancel->lease)) job->Stop(Cause::kCancelled);
+    if (JobRun* job = JobOf(cancel->lease)) return job->Stop(Cause::kCancelled);
+    const auto early = std::find_if(early_.begin(), early_.end(),
+                                    [&](const auto& entry) { return entry.first.lease == cancel->lease; });
+    if (early == early_.end()) return;
+    const wire::Dispatch dispatch = early->first;
+    early_.erase(early);
+    SendRefusal(link_, dispatch, MakeError(Code::kCancelled, "the job was cancelled"));
     return;
   }
   log::Warn("the broker sent a message that a worker has no use for");
 }
 
 void Worker::OnDispatch(wire::Dispatch dispatch, std::vector<std::string> payloads) {
+  if (!early_.empty() || (!abandoned_.empty() && isolates_.ledger().leases() + 1 > options_.isolates)) {
+    early_.emplace_back(std::move(dispatch), std::move(payloads));
+    return;
+  }
+  Start(std::move(dispatch), std::move(payloads));
+}
+
+void Worker::Start(wire::Dispatch dispatch, std::vector<std::string> payloads) {
   const LeaseId id = dispatch.lease;
   if (jobs_.count(id) != 0) return log::Warn("a lease was dispatched twice", {{"lease", id.value()}});
   const wire::Dispatch header = dispatch;
@@ -164,13 +188,30 @@ JobRun* Worker::JobOf(LeaseId lease) {
 
 void Worker::OnJobDone(LeaseId lease) {
   const auto job = jobs_.find(lease);
+  abandoned_.erase(job->second.get());
   // Still inside the job's own call: it is freed once that has returned.
   done_.push_back(std::move(job->second));
   jobs_.erase(job);
   loop_.Post([this] {
     done_.clear();
+    while (!early_.empty() && (abandoned_.empty() || isolates_.ledger().leases() < options_.isolates)) {
+      auto [dispatch, payloads] = std::move(early_.front());
+      early_.pop_front();
+      Start(std::move(dispatch), std::move(payloads));
+    }
     StopWhenIdle();
   });
+}
+
+void Worker::AbandonJobs() {
+  log::Warn("the broker has given this worker's jobs away; they are ended", {{"jobs", jobs_.size()}});
+  early_.clear();
+  std::vector<JobRun*> jobs;
+  for (const auto& [lease, job] : jobs_) jobs.push_back(job.get());
+  for (JobRun* job : jobs) {
+    abandoned_.insert(job);
+    job->Abandon();
+  }
 }
 
 void Worker::Terminate() {
@@ -216,7 +257,7 @@ void Worker::Abort(int exit_status) {
 }
 
 void Worker::StopWhenIdle() {
-  if (!jobs_.empty()) return;
+  if (!jobs_.empty() || !early_.empty()) return;
   if (state_ == State::kDraining && broker_knows_drain_) Stop(0);
   if (state_ == State::kAborting) Stop(exit_status_);
 }

@@ -8,9 +8,12 @@
 // status.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "worker/agent/broker_link.h"
@@ -35,13 +38,16 @@ class Worker : private LinkListener {
  private:
   enum class State { kStarting, kServing, kDraining, kAborting, kStopped };
 
-  void OnWelcome(const wire::Welcome& welcome) override;
+  void OnWelcome(const wire::Welcome& welcome, Memory memory) override;
   void OnMessage(wire::Header header, std::vector<std::string> payloads) override;
   void OnRefused(const std::string& reason) override;
 
   void OnFirstCell(const Status& started);
   void OnHealth(bool healthy);
   void OnDispatch(wire::Dispatch dispatch, std::vector<std::string> payloads);
+  void Start(wire::Dispatch dispatch, std::vector<std::string> payloads);
+  /// The broker has given all of them away: they end, and nobody hears of it.
+  void AbandonJobs();
   JobRun* JobOf(LeaseId lease);
   void OnJobDone(LeaseId lease);
   void BeginDrain();
@@ -58,6 +64,9 @@ class Worker : private LinkListener {
   IsolateManager isolates_;
   BrokerLink link_;
   std::unordered_map<LeaseId, std::unique_ptr<JobRun>> jobs_;  // last: jobs use all of the above
+  std::unordered_set<const JobRun*> abandoned_;                // given up and not reaped yet
+  /// DISPATCHes that came before the abandoned had left their slots.
+  std::deque<std::pair<wire::Dispatch, std::vector<std::string>>> early_;
   std::vector<std::unique_ptr<JobRun>> done_;  // finished in a callback of their own; freed after it
   State state_ = State::kStarting;
   bool healthy_ = true;

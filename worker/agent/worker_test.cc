@@ -234,10 +234,14 @@ TEST_F(WorkerTest, GreetsABrokerThatComesBackAndDeliversItsFinal) {
     const auto hello = broker_.Next<wire::Hello>(Millis(12'000));
     ASSERT_TRUE(hello);
     EXPECT_EQ(hello->session, SessionId("w1"));
+    EXPECT_EQ(hello->leases, (std::vector<LeaseId>{LeaseId(1)})) << "ended, and nobody has read its final";
     broker_.answers_pings = true;
-    broker_.Send(wire::Welcome{});
+    wire::Welcome welcome;
+    welcome.resumed = true;
+    broker_.Send(welcome);
+    EXPECT_EQ(broker_.Next<wire::Final>()->lease, LeaseId(1));
     broker_.Dispatch(2, "ok 2");
-    EXPECT_TRUE(broker_.Next<wire::Final>()->ok);
+    EXPECT_EQ(broker_.Next<wire::Final>()->lease, LeaseId(2));
     Leave();
   });
 }
@@ -248,10 +252,56 @@ TEST_F(WorkerTest, GreetsAnewAtOnceAfterABrokersGoodbyeAndKeepsItsJobs) {
     broker_.Dispatch(1, "event up\nsleep 200\nok 1");
     broker_.Next<wire::Event>();
     broker_.Send(wire::Bye{});
-    const auto hello = broker_.Greet();
+    const auto hello = broker_.Greet(1'000, FakeBroker::Memory::kResumed);
     ASSERT_TRUE(hello);
     EXPECT_EQ(hello->session, SessionId("w1"));
+    EXPECT_EQ(hello->leases, (std::vector<LeaseId>{LeaseId(1)}));
     EXPECT_EQ(broker_.Next<wire::Final>()->lease, LeaseId(1));
+    Leave();
+  });
+}
+
+TEST_F(WorkerTest, EndsWithoutAWordWhatABrokerThatForgotItHasGivenAway) {
+  Serve([&] {
+    broker_.Greet();
+    broker_.Dispatch(1, "event up\nspin");
+    broker_.Dispatch(2, "event up\nsleep 100000\nok 2");
+    broker_.Next<wire::Event>();
+    broker_.Next<wire::Event>();
+    broker_.Send(wire::Bye{});
+    const auto hello = broker_.Greet();  // kForgotten
+    ASSERT_TRUE(hello);
+    EXPECT_EQ(hello->leases.size(), 2u);
+    // Both slots are promised anew at once: they are free as soon as the old jobs are reaped.
+    broker_.Dispatch(3, "ok 3");
+    broker_.Dispatch(4, "ok 4");
+    for (int i = 0; i < 2; ++i) {
+      const auto final = broker_.Next<wire::Final>();
+      ASSERT_TRUE(final);
+      EXPECT_TRUE(final->lease == LeaseId(3) || final->lease == LeaseId(4)) << final->lease.value();
+      EXPECT_TRUE(final->ok);
+    }
+    Leave();
+  });
+}
+
+TEST_F(WorkerTest, SendsAgainWhatNoPongHasConfirmedUnderTheSameNumbers) {
+  Serve([&] {
+    broker_.answers_pings = false;
+    broker_.Greet();
+    broker_.Dispatch(1, "event e\nok 1");
+    const auto event = broker_.Next<wire::Event>();
+    const auto final = broker_.Next<wire::Final>();
+    ASSERT_TRUE(event && final);
+    EXPECT_EQ(event->seq, 1u);
+    EXPECT_EQ(final->seq, 2u);
+    broker_.answers_pings = true;
+    broker_.Send(wire::Bye{});
+    broker_.Greet(1'000, FakeBroker::Memory::kResumed);
+    const auto again = broker_.Next<wire::Final>();
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->seq, 2u);
+    EXPECT_EQ(again->lease, LeaseId(1));
     Leave();
   });
 }
