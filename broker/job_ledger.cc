@@ -155,8 +155,7 @@ void JobLedger::Confirm(Session& session, std::uint64_t mark, TimePoint now) {
 
 void JobLedger::Resend(Session& session, std::uint64_t seen) {
   clients_.Relink(session, seen);
-  for (const auto& [number, job] : session.finals)
-    clients_.SendFinal(session, *job);
+  for (const auto& [number, job] : session.finals) clients_.SendFinal(session, *job);
 }
 
 void JobLedger::Reconsider(Session& session) {
