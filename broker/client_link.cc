@@ -34,9 +34,9 @@ Delivery ClientLink::Send(Session& session, wire::Header header, std::vector<Pay
   return Delivery::kTaken;
 }
 
-void ClientLink::SendFinal(Session& session, const wire::Final& final, const Payload& payload) {
-  if (session.state != SessionState::kLinked || session.pipe.HasFinalOf(final.id)) return;
-  session.pipe.Push(final, {payload});
+void ClientLink::SendFinal(Session& session, const Job& job) {
+  if (session.state != SessionState::kLinked || session.pipe.HasFinal(job.final_number)) return;
+  session.pipe.Push(job.final, {job.final_payload}, job.final_number);
   Pump(session);
 }
 

@@ -26,7 +26,7 @@ class ClientLink {
   Delivery Send(Session& session, wire::Header header, std::vector<Payload> payloads);
   /// A FINAL that the ledger keeps: sent now, or with Resend when the client is back. Once, however often it
   /// is asked for before it has been read.
-  void SendFinal(Session& session, const wire::Final& final, const Payload& payload);
+  void SendFinal(Session& session, const Job& job);
   /// A FINAL that nobody keeps: of a SUBMIT that was refused. Dropped: the client must be put away, so that
   /// it submits again.
   Delivery SendRefusal(Session& session, wire::Final final, Payload payload);

@@ -28,16 +28,14 @@ std::uint64_t ClientPipe::BytesOf(const std::vector<Payload>& payloads) {
   return bytes;
 }
 
-void ClientPipe::Push(wire::Header header, std::vector<Payload> payloads) {
+void ClientPipe::Push(wire::Header header, std::vector<Payload> payloads, std::uint64_t final_number) {
   Entry entry;
   entry.seq = SetSeq(header, next_seq_++);
   entry.bytes = BytesOf(payloads);
-  if (const auto* final = std::get_if<wire::Final>(&header)) {
-    entry.final_of = final->id;
-    ++finals_[final->id];
-  } else {
-    own_bytes_ += entry.bytes;
-  }
+  entry.final = std::holds_alternative<wire::Final>(header);
+  entry.final_number = final_number;
+  if (final_number != 0) finals_.insert(final_number);
+  if (!entry.final) own_bytes_ += entry.bytes;
   entry.message = {std::move(header), std::move(payloads)};
   waiting_bytes_ += entry.bytes;
   waiting_.push_back(std::move(entry));
@@ -53,7 +51,7 @@ std::optional<ClientPipe::Message> ClientPipe::TakeNext(Bytes window) {
   waiting_bytes_ -= bytes;
   in_flight_bytes_ += bytes;
   unmarked_bytes_ += bytes;
-  Message message = entry.final_of ? std::exchange(entry.message, {}) : entry.message;
+  Message message = entry.final ? std::exchange(entry.message, {}) : entry.message;
   in_flight_.push_back(std::move(entry));
   return message;
 }
@@ -92,7 +90,7 @@ void ClientPipe::Relink(std::uint64_t seen) {
   waiting_bytes_ = in_flight_bytes_ = unmarked_bytes_ = 0;
   last_marked_ = 0;
   for (Entry& entry : all) {
-    if (entry.final_of || entry.seq <= seen) {
+    if (entry.final || entry.seq <= seen) {
       Drop(entry);
       continue;
     }
@@ -110,12 +108,8 @@ void ClientPipe::Clear() {
 }
 
 void ClientPipe::Drop(const Entry& entry) {
-  if (!entry.final_of) {
-    own_bytes_ -= entry.bytes;
-    return;
-  }
-  const auto found = finals_.find(*entry.final_of);
-  if (found != finals_.end() && --found->second == 0) finals_.erase(found);
+  if (!entry.final) own_bytes_ -= entry.bytes;
+  finals_.erase(entry.final_number);
 }
 
 }  // namespace skerry::broker

@@ -15,11 +15,10 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "broker/payload.h"
-#include "common/ids.h"
 #include "common/units.h"
 #include "common/wire/messages.h"
 
@@ -35,8 +34,9 @@ class ClientPipe {
   /// What a message counts against window and backlog.
   static std::uint64_t BytesOf(const std::vector<Payload>& payloads);
 
-  /// Numbers an EVENT, CALL or FINAL and lets it wait.
-  void Push(wire::Header header, std::vector<Payload> payloads);
+  /// Numbers an EVENT, CALL or FINAL and lets it wait. `final_number` is the ledger's for a FINAL that it
+  /// keeps: ids come again, for another job or after a refusal, numbers do not.
+  void Push(wire::Header header, std::vector<Payload> payloads, std::uint64_t final_number = 0);
   /// The next to send, while `window` bytes and ZeroMQ's queue have room; one always passes an empty flight.
   std::optional<Message> TakeNext(Bytes window);
   /// Whether enough has been sent since the last mark that the window would run dry without another.
@@ -50,8 +50,8 @@ class ClientPipe {
   void Relink(std::uint64_t seen);
   void Clear();
 
-  /// Whether a FINAL of that job is on its way already.
-  bool HasFinalOf(const JobId& id) const { return finals_.contains(id); }
+  /// Whether that FINAL is on its way already.
+  bool HasFinal(std::uint64_t final_number) const { return finals_.contains(final_number); }
   bool empty() const { return waiting_.empty() && in_flight_.empty(); }
   std::size_t waiting() const { return waiting_.size(); }
   std::uint64_t waiting_bytes() const { return waiting_bytes_; }
@@ -63,7 +63,8 @@ class ClientPipe {
   struct Entry {
     std::uint64_t seq = 0;
     std::uint64_t bytes = 0;
-    std::optional<JobId> final_of;
+    bool final = false;
+    std::uint64_t final_number = 0;
     Message message;  // in flight: empty where it is a FINAL
   };
 
@@ -72,7 +73,7 @@ class ClientPipe {
   std::deque<Entry> waiting_;
   std::deque<Entry> in_flight_;
   std::deque<std::pair<std::uint64_t, std::uint64_t>> marks_;  // mark, the last number before it
-  std::unordered_map<JobId, std::uint32_t> finals_;
+  std::unordered_set<std::uint64_t> finals_;
   std::uint64_t next_seq_ = 1;
   std::uint64_t last_marked_ = 0;
   std::uint64_t unmarked_bytes_ = 0;

@@ -148,6 +148,23 @@ TEST(FlowControl, TheSameJobAskedForOverAndOverFillsNothing) {
   EXPECT_EQ(broker.ToClient<wire::Final>("c").size(), 1u);
 }
 
+TEST(FlowControl, AFinalIsNotTakenForAnEarlierOneOfItsIdThatIsStillOnItsWay) {
+  BrokerConfig config;
+  config.max_queued = 1;
+  CoreHarness broker(config);
+  broker.ConnectClient("c", "s");
+  broker.Submit("c", "first");
+  broker.Submit("c", "a");  // OVERLOADED
+  broker.ConnectWorker("w", 1);
+  broker.FinishOk(WorkerPeer("w"), broker.LastLease("w"));
+  broker.Submit("c", "a");
+  broker.FinishOk(WorkerPeer("w"), broker.LastLease("w"));
+  broker.Say(ClientPeer("c"), wire::Ack{{"a"}});
+  broker.Submit("c", "a");  // another job
+  broker.FinishOk(WorkerPeer("w"), broker.LastLease("w"));
+  EXPECT_EQ(broker.ToClient<wire::Final>("c").size(), 4u);
+}
+
 TEST(FlowControl, AClientThatVanishesWithTenThousandJobsFreesEverythingAfterItsTime) {
   BrokerConfig config;
   config.client_credit = 10'000;

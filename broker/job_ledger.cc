@@ -68,7 +68,7 @@ void JobLedger::Resubmitted(Session& session, Job& known, std::uint64_t fingerpr
   }
   ++counters_.resubmitted;
   if (known.state == JobState::kEnded) {
-    clients_.SendFinal(session, known.final, known.final_payload);
+    clients_.SendFinal(session, known);
   } else {
     clients_.Inform(session, wire::Accepted{known.spec.id});
   }
@@ -183,8 +183,7 @@ void JobLedger::Confirm(Session& session, std::uint64_t mark, TimePoint now) {
 
 void JobLedger::Resend(Session& session, std::uint64_t seen) {
   clients_.Relink(session, seen);
-  for (const auto& [number, job] : session.finals)
-    clients_.SendFinal(session, job->final, job->final_payload);
+  for (const auto& [number, job] : session.finals) clients_.SendFinal(session, *job);
 }
 
 void JobLedger::Reconsider(Session& session) {
@@ -261,7 +260,7 @@ void JobLedger::End(Job& job, JobEvent event, wire::Final final, Payload payload
   session.finals.emplace(job.final_number, &job);
   session.final_bytes += job.final_payload.size();
   flow_.Note(session);
-  clients_.SendFinal(session, job.final, job.final_payload);
+  clients_.SendFinal(session, job);
 }
 
 void JobLedger::Forget(Session& session, Job& job) {
