@@ -190,7 +190,7 @@ void BrokerCore::FromWorker(Worker& worker, wire::Header& header, std::vector<Pa
           worker.full_memory_mb = std::max(worker.full_memory_mb, worker.memory_mb);
           ledger_.Dispatch(now);
         } else if constexpr (std::is_same_v<Message, wire::Stats>) {
-          TakeStats(worker, message);
+          if (const auto lie = TakeStats(worker, message)) OnWorkerLie(worker, *lie);
         } else if constexpr (std::is_same_v<Message, wire::Drain>) {
           log::Info("worker drains", {{"worker", worker.session.str()}, {"jobs", worker.used_slots()}});
           worker.draining = true;
@@ -207,18 +207,18 @@ void BrokerCore::FromWorker(Worker& worker, wire::Header& header, std::vector<Pa
       header);
 }
 
-void BrokerCore::TakeStats(Worker& worker, const wire::Stats& stats) {
+std::optional<std::string> BrokerCore::TakeStats(Worker& worker, const wire::Stats& stats) {
   const WorkerStats told = wire::FromStats(stats);
   const auto fresh = NewSince(told, worker.stats);
-  if (!fresh) {
-    // The place to cut it off from, once lying workers are.
-    ++counters_.worker_violations;
-    log::Warn("worker tells figures that cannot be",
-              {{"worker", worker.session.str()}, {"reason", fresh.error().message}});
-    return;
-  }
+  if (!fresh) return "figures that cannot be: " + fresh.error().message;
   counters_.workers.AddCounts(*fresh);
   worker.stats = told;
+  return std::nullopt;
+}
+
+void BrokerCore::OnWorkerLie(Worker& worker, const std::string& lie) {
+  ++counters_.worker_violations;
+  log::Warn("worker says what cannot be", {{"worker", worker.session.str()}, {"reason", lie}});
 }
 
 BrokerGauges BrokerCore::gauges() const {

@@ -10,6 +10,7 @@
 // refused.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,7 +54,10 @@ class BrokerCore {
   void WelcomeWorker(const Peer& from, const wire::Hello& hello, wire::Welcome welcome, TimePoint now);
   void FromClient(Session& session, wire::Header& header, std::vector<Payload>& payloads, TimePoint now);
   void FromWorker(Worker& worker, wire::Header& header, std::vector<Payload>& payloads, TimePoint now);
-  void TakeStats(Worker& worker, const wire::Stats& stats);
+  /// What is new in them is added; or why they cannot be true, and nothing is.
+  std::optional<std::string> TakeStats(Worker& worker, const wire::Stats& stats);
+  /// A worker said what cannot be: the one place to cut it off from.
+  void OnWorkerLie(Worker& worker, const std::string& lie);
   void Refuse(const Peer& peer, PeerRefusal why, std::string reason);
   void PutAway(Session& session, TimePoint now);
   void DropSilentPeers(TimePoint now);
