@@ -88,7 +88,7 @@ struct Hello {
     v.Optional("caps", capabilities, UpTo(64));
     v.Optional("slots", slots);
     v.Optional("memoryMb", memory_mb);
-    v.Optional("v8", v8, UpTo(256));
+    v.Optional("v8", v8, UpTo(64));
     v.Optional("leases", leases, UpTo(kMaxArray));
     v.Optional("epoch", epoch);
     v.Optional("seen", seen);
@@ -232,7 +232,7 @@ struct Tripped {
 
   template <class V>
   void Visit(V& v) {
-    v.Required("limit", limit);
+    v.Required("limit", limit, UpTo(64));
   }
 };
 
@@ -328,7 +328,7 @@ struct Final {
     v.Optional("consoleEvents", usage.console_events);
     v.Optional("droppedEvents", usage.dropped_events);
     v.Optional("resultBytes", usage.result_bytes);
-    v.Optional("trips", usage.tripped);
+    v.Optional("trips", usage.tripped, UpTo(kLimitCount));
     v.Optional("seq", seq);
   }
 };
@@ -393,9 +393,9 @@ struct Stats {
 
   template <class V>
   void Visit(V& v) {
-    v.Optional("exits", exits);
-    v.Optional("cellRestarts", cell_restarts);
-    v.Optional("forkUs", fork_us);
+    v.Optional("exits", exits, UpTo(kMaxMapKeys));
+    v.Optional("cellRestarts", cell_restarts, UpTo(kMaxMapKeys));
+    v.Optional("forkUs", fork_us, UpTo(kMaxMapKeys));
     v.Optional("forkSumUs", fork_sum_us);
     v.Optional("reruns", reruns);
     v.Optional("lostEvents", lost_events);
