@@ -81,6 +81,10 @@ void JobLedger::Resubmitted(Session& session, Job& known, std::uint64_t fingerpr
     clients_.SendIfLinked(session, known.final, {known.final_payload});
   } else {
     clients_.SendIfLinked(session, wire::Accepted{known.spec.id});
+    // It may have died, or lost its link, between a call and its answer: without this the job would wait for
+    // ever.
+    for (const auto& [number, call] : known.open_calls)
+      clients_.SendIfLinked(session, call.header, call.payloads);
   }
 }
 
@@ -135,6 +139,7 @@ void JobLedger::Answer(Session& session, wire::Answer answer, std::vector<Payloa
   Job* job = session.Find(answer.id);
   // An answer to a run that is over (or to an earlier attempt) has nobody left to wait for it.
   if (job == nullptr || job->worker == nullptr || answer.attempt != job->attempt) return;
+  ForgetCall(*job, answer.call);
   answer.id = JobId();
   answer.lease = job->lease;
   outbox_.Put(job->worker->link, std::move(answer), std::move(payloads));
@@ -183,7 +188,7 @@ Job* JobLedger::FindLease(Worker& worker, LeaseId lease) {
 void JobLedger::Relay(Worker& worker, wire::Event event, std::vector<Payload> payloads) {
   Job* job = FindLease(worker, event.lease);
   if (job == nullptr) return;
-  job->attempt = std::max(job->attempt, event.attempt);
+  NoteAttempt(*job, event.attempt);
   event.id = job->spec.id;
   event.lease = LeaseId();
   if (clients_.SendOrKeep(*job->session, std::move(event), std::move(payloads)) == Delivery::kDropped) {
@@ -195,14 +200,41 @@ void JobLedger::Relay(Worker& worker, wire::Event event, std::vector<Payload> pa
 void JobLedger::Relay(Worker& worker, wire::Call call, std::vector<Payload> payloads) {
   Job* job = FindLease(worker, call.lease);
   if (job == nullptr) return;
-  job->attempt = std::max(job->attempt, call.attempt);
+  NoteAttempt(*job, call.attempt);
   job->call_relayed = true;
   const wire::Answer unreachable{JobId(), call.lease, call.attempt, call.call, wire::AnswerKind::kError};
   call.id = job->spec.id;
   call.lease = LeaseId();
+  KeepCall(*job, call, payloads);
   if (clients_.SendOrKeep(*job->session, std::move(call), std::move(payloads)) == Delivery::kDropped) {
+    ForgetCall(*job, unreachable.call);
     outbox_.Put(worker.link, unreachable, {Payload(std::string("the client is away"))});
   }
+}
+
+void JobLedger::KeepCall(Job& job, const wire::Call& call, const std::vector<Payload>& payloads) {
+  OpenCall open{call, payloads};
+  const std::uint64_t bytes = open.bytes();
+  if (job.session->open_call_bytes + bytes > config_.max_backlog_bytes.count()) return;
+  if (job.open_calls.emplace(call.call, std::move(open)).second) job.session->open_call_bytes += bytes;
+}
+
+void JobLedger::ForgetCall(Job& job, std::uint32_t call) {
+  const auto open = job.open_calls.find(call);
+  if (open == job.open_calls.end()) return;
+  job.session->open_call_bytes -= open->second.bytes();
+  job.open_calls.erase(open);
+}
+
+void JobLedger::ForgetCalls(Job& job) {
+  for (const auto& [number, call] : job.open_calls) job.session->open_call_bytes -= call.bytes();
+  job.open_calls.clear();
+}
+
+void JobLedger::NoteAttempt(Job& job, std::uint32_t attempt) {
+  if (attempt <= job.attempt) return;
+  job.attempt = attempt;
+  ForgetCalls(job);
 }
 
 void JobLedger::Undelivered(Session& session, Send send) {
@@ -279,6 +311,7 @@ void JobLedger::Lose(Job& job, const std::string& why, TimePoint now) {
 
 void JobLedger::Requeue(Job& job, TimePoint now) {
   if (!Advance(job, JobEvent::kRequeue)) return;
+  ForgetCalls(job);
   workers_.Release(job);
   job.queued_since = now;
   queue_.PushFront(job);
@@ -350,6 +383,7 @@ void JobLedger::End(Job& job, JobEvent event, wire::Final final, Payload payload
   }
   if (!Advance(job, event)) return;
   workers_.Release(job);
+  ForgetCalls(job);
   job.payloads.clear();
   final.id = job.spec.id;
   final.lease = LeaseId();

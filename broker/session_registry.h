@@ -37,6 +37,7 @@ struct Session {
   std::uint64_t final_bytes = 0;
   std::deque<Send> backlog;  ///< events and host calls, while away
   std::uint64_t backlog_bytes = 0;
+  std::uint64_t open_call_bytes = 0;  ///< of its jobs' open calls
 
   Job* Find(const JobId& job_id) {
     const auto found = jobs.find(job_id);
