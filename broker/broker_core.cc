@@ -66,12 +66,20 @@ void BrokerCore::OnHello(const Peer& from, const wire::Hello& hello, TimePoint n
     return Refuse(from, "this endpoint is for " + std::string(wire::NameOf(expected)) + "s");
   }
   if (hello.session.empty()) return Refuse(from, "hello.session must not be empty");
+  if (IsAnothers(from, hello.session)) return Refuse(from, "this connection is another session's already");
   wire::Welcome welcome;
   welcome.version = std::min(hello.version, wire::kVersion);
   welcome.session_ttl_ms = static_cast<std::uint64_t>(config_.session_ttl.count());
   welcome.heartbeat_ms = static_cast<std::uint64_t>(config_.heartbeat.count());
   if (from.side == Side::kClient) return WelcomeClient(from, hello, welcome, now);
   WelcomeWorker(from, hello, welcome, now);
+}
+
+/// One connection that greets under ever new names would leave a record of each.
+bool BrokerCore::IsAnothers(const Peer& link, const SessionId& session) {
+  const Session* client = sessions_.Find(link);
+  const Worker* worker = workers_.Find(link);
+  return (client != nullptr && client->id != session) || (worker != nullptr && worker->session != session);
 }
 
 void BrokerCore::WelcomeClient(const Peer& from, const wire::Hello& hello, wire::Welcome welcome,

@@ -149,5 +149,17 @@ TEST(BrokerConfig, SaysEveryFaultAtOnce) {
   EXPECT_TRUE(BrokerConfig().Validate());
 }
 
+TEST(OneConnection, IsOneSessionHoweverOftenItGreets) {
+  CoreHarness broker;
+  for (int i = 0; i < 100; ++i) {
+    broker.ConnectClient("c", "session " + std::to_string(i));
+    broker.ConnectWorker("w", 1, 64, "worker " + std::to_string(i));
+  }
+  EXPECT_EQ(broker.core.sessions(), 1u);
+  EXPECT_EQ(broker.core.workers(), 1u);
+  EXPECT_EQ(broker.ToClient<wire::Refuse>("c").size(), 99u);
+  EXPECT_EQ(broker.ToWorker<wire::Refuse>("w").size(), 99u);
+}
+
 }  // namespace
 }  // namespace skerry::broker

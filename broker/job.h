@@ -48,9 +48,9 @@ struct Job {
   Worker* worker = nullptr;
   LeaseId lease;
   TimePoint lease_deadline;
-  std::uint32_t attempt = 1;         ///< of the present run; a worker that runs it again itself says so
-  std::uint32_t redispatches = 0;    ///< after a lost worker
-  std::uint32_t bounces = 0;         ///< dispatches a worker had no room for after all
+  std::uint32_t attempt = 1;       ///< of the present run; a worker that runs it again itself says so
+  std::uint32_t redispatches = 0;  ///< after a lost worker
+  std::uint32_t bounces = 0;       ///< dispatches a worker had no room for after all
   std::map<std::uint32_t, OpenCall> open_calls;  ///< relayed, not answered: for a client that lost them
   bool call_relayed = false;         ///< it has asked its client for something: a second run would ask twice
   std::uint64_t dropped_events = 0;  ///< dropped here, for a client that was away

@@ -1,6 +1,6 @@
-// The name under which a run is known to its broker, kept beside the output (RESULTS.jsonl.session) for as long
-// as the run lasts: a run that is killed and resumed finds its running jobs and its unread finals, instead of
-// running them a second time.
+// The name under which a run is known to its broker, kept beside the output (RESULTS.jsonl.session) for as
+// long as the run lasts: a run that is killed and resumed finds its running jobs and its unread finals,
+// instead of running them a second time.
 //
 //   SessionFile session = SessionFile::Of("results.jsonl");
 //   connect under session.Kept() (a resumed run) or session.Fresh();

@@ -40,7 +40,8 @@ TEST(SessionFile, ARunThatHasEndedLeavesNone) {
 
 TEST(SessionFile, WhatIsNoNameIsNotTaken) {
   const TestFolder folder;
-  for (const char* text : {"", "short", "../../../../etc/passwd-0123456789ab", "0123456789ABCDEF0123456789ABCDEF"}) {
+  for (const char* text :
+       {"", "short", "../../../../etc/passwd-0123456789ab", "0123456789ABCDEF0123456789ABCDEF"}) {
     std::ofstream(folder / "out.session") << text;
     const SessionId name = SessionFile::Of(folder / "out").Kept();
     EXPECT_NE(name.str(), text);

@@ -13,14 +13,14 @@
 // relay for this client only. A lost broker is looked for again and told every unfinished job again (ids make
 // that harmless). OVERLOADED with a retryAfterMs is waited out for jobs with `admission: "queue"`.
 //
-// A final is acknowledged, and then forgotten by the broker, when Next is called again: by then its caller has
-// dealt with the one before (written it down, say). A client that is killed and comes back under the same
+// A final is acknowledged, and then forgotten by the broker, when Next is called again: by then its caller
+// has dealt with the one before (written it down, say). A client that is killed and comes back under the same
 // ClientOptions::session finds the finals that it had not dealt with.
 //
-// Threads: any number may call; host calls are answered on threads of their own (host_call_threads). Ownership:
-// the destructor waits for handlers that run, then says BYE: the broker drops this session's queued jobs and
-// cancels its running ones. Errors: Connect says that no broker answered or that it refused; later loss of it
-// is a LinkFailed event.
+// Threads: any number may call; host calls are answered on threads of their own (host_call_threads).
+// Ownership: the destructor waits for handlers that run, then says BYE: the broker drops this session's
+// queued jobs and cancels its running ones. Errors: Connect says that no broker answered or that it refused;
+// later loss of it is a LinkFailed event.
 #pragma once
 
 #include <condition_variable>

@@ -175,7 +175,8 @@ void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
 /// The broker has forgotten the session, and may have run this job before.
 void ClientCore::StartOver(Job& job) {
   if (!MayStartOver(job.spec.retry, !job.calls.empty())) {
-    Outcome lost = Ended(Code::kLost, "the broker was restarted and has forgotten it; it may have run", job.attempt);
+    Outcome lost =
+        Ended(Code::kLost, "the broker was restarted and has forgotten it; it may have run", job.attempt);
     lost.error->started = true;  // nobody may rely on that it did not
     return Finish(job, std::move(lost));
   }
@@ -239,7 +240,8 @@ void ClientCore::SendReply(const HostCall& call, HostReply reply) {
 
 void ClientCore::SendAnswer(const Job& job, std::uint32_t call, const GivenReply& reply) {
   if (link_ != LinkState::kLinked) return;  // the broker asks again
-  static const auto kForgotten = std::make_shared<const std::string>("the answer was lost with its connection");
+  static const auto kForgotten =
+      std::make_shared<const std::string>("the answer was lost with its connection");
   const wire::AnswerKind kind = reply.text ? reply.kind : wire::AnswerKind::kError;
   Put(wire::Answer{job.spec.id, LeaseId(), job.attempt, call, kind}, {reply.text ? reply.text : kForgotten});
 }

@@ -3,8 +3,8 @@
 //   connecting ──WELCOME──> linked ──silence, BYE──> connecting ... ──too long, REFUSE──> failed
 //
 // After every WELCOME all unfinished jobs are submitted again: ids make that harmless, the broker knows those
-// it has. One that has forgotten the session (it was restarted, or we were away too long) may have run them: then
-// a job is submitted again only where its `retry` allows a second run, else it ends as LOST.
+// it has. One that has forgotten the session (it was restarted, or we were away too long) may have run them:
+// then a job is submitted again only where its `retry` allows a second run, else it ends as LOST.
 //
 // A final is acknowledged when the caller has dealt with it, not when it arrives: a caller that is killed in
 // between finds it again. The same holds for host calls: the broker tells an unanswered one again after a

@@ -32,18 +32,18 @@ struct HostReply {
   Millis delay{0};   ///< answered this much later; no thread waits meanwhile
 };
 
-/// Called on one of the client's host call threads, several at once: it must be thread-safe, may block, and may
-/// call the client (but not destroy it). `params` is JSON text from the program: hostile input. What it throws
-/// rejects the call.
+/// Called on one of the client's host call threads, several at once: it must be thread-safe, may block, and
+/// may call the client (but not destroy it). `params` is JSON text from the program: hostile input. What it
+/// throws rejects the call.
 using HostCallHandler =
     std::function<HostReply(const JobId& job, std::string_view method, std::string_view params)>;
 
 struct ClientOptions {
   std::string broker;  ///< ipc://PATH or tcp:// on loopback
   TenantId tenant{"default"};
-  /// Names this client across its own restarts, 1 to 256 bytes; empty: a new random name. Who comes back by its
-  /// old name within the broker's session TTL and submits a job again gets that job's state or final, not a
-  /// second run. Two living clients must not share one.
+  /// Names this client across its own restarts, 1 to 256 bytes; empty: a new random name. Who comes back by
+  /// its old name within the broker's session TTL and submits a job again gets that job's state or final, not
+  /// a second run. Two living clients must not share one.
   SessionId session;
   std::string software = "skerry-cpp/0.1.0";
   /// The first WELCOME must come within this.

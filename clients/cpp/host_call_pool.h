@@ -1,9 +1,9 @@
 // The threads that run a client's host call handler: a handler that blocks holds up its own thread, never the
 // link to the broker.
 //
-// Threads: Push and waiting_bytes from any. `wanted` and `done` are called on the pool's threads, with no lock
-// of the pool held. Ownership: the destructor forgets the calls that wait and returns when the handlers that
-// run have returned. Errors: what a handler throws becomes an error reply.
+// Threads: Push and waiting_bytes from any. `wanted` and `done` are called on the pool's threads, with no
+// lock of the pool held. Ownership: the destructor forgets the calls that wait and returns when the handlers
+// that run have returned. Errors: what a handler throws becomes an error reply.
 #pragma once
 
 #include <condition_variable>

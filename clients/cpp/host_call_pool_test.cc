@@ -15,7 +15,9 @@ HostCall Call(std::uint32_t number, std::string method = "m") {
 // What came of each call, in order; Await blocks until there are so many.
 class Ends {
  public:
-  HostCallPool::Hooks Hooks(std::function<bool(const HostCall&)> wanted = [](const HostCall&) { return true; }) {
+  HostCallPool::Hooks Hooks(std::function<bool(const HostCall&)> wanted = [](const HostCall&) {
+    return true;
+  }) {
     return {std::move(wanted), [this](const HostCall& call, HostReply reply) {
               const std::lock_guard lock(mutex_);
               ends_.emplace_back(call.call, std::move(reply));

@@ -38,6 +38,7 @@ class Pool {
   JobResult RunOne(const Job& job, RunOptions options = {}) const;
 
   std::string client_url() const;
+  std::string worker_url() const;
   Child& broker() { return *broker_; }
   Child& worker(std::size_t index = 0) { return *workers_.at(index); }
   void AddWorker();
@@ -47,7 +48,6 @@ class Pool {
   std::string Logs() const;
 
  private:
-  std::string worker_url() const;
   void StartBroker();
 
   PoolOptions options_;
