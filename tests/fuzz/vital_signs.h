@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <thread>
+#include <utility>
 
 #include "common/units.h"
 #include "tests/support/child.h"
@@ -20,7 +21,7 @@ namespace skerry::fuzz {
 class VitalSigns {
  public:
   explicit VitalSigns(testing::Child& child)
-      : descriptors_(testing::DescriptorsOf(child.pid())), peak_(testing::PeakResidentBytes(child.pid())) {}
+      : descriptors_(SettledDescriptors(child.pid())), peak_(testing::PeakResidentBytes(child.pid())) {}
 
   /// The same process, with the descriptors it had, and at no moment more than `growth` above its size then.
   void ExpectUnharmed(testing::Child& child, Bytes growth) const {
@@ -33,6 +34,17 @@ class VitalSigns {
   }
 
  private:
+  // Unchanged for a while: spares that were being forked have come.
+  static std::size_t SettledDescriptors(pid_t pid) {
+    std::size_t count = testing::DescriptorsOf(pid);
+    for (int same = 0; same < 20; ++same) {
+      std::this_thread::sleep_for(Millis(10));
+      const std::size_t now = testing::DescriptorsOf(pid);
+      if (now != std::exchange(count, now)) same = 0;
+    }
+    return count;
+  }
+
   const std::size_t descriptors_;
   const std::uint64_t peak_;
 };
