@@ -93,6 +93,7 @@ int Main(int argc, char** argv) {
   std::uint64_t max_queued_mib = options.config.max_queued_bytes.mib();
   std::uint64_t heartbeat_ms = 1000;
   std::uint64_t peer_timeout_ms = 10'000;
+  std::uint64_t session_ttl_ms = 30'000;
   app.add_option("--clients", options.client_endpoints, "endpoint for clients, repeatable")->required();
   app.add_option("--workers", options.worker_endpoints, "endpoint for workers, repeatable")->required();
   app.add_option("--max-queued", options.config.max_queued, "jobs that may wait (100000)");
@@ -102,6 +103,7 @@ int Main(int argc, char** argv) {
   app.add_flag("--allow-wasm", options.config.allow_wasm, "let jobs ask for WebAssembly (off)");
   app.add_option("--heartbeat-ms", heartbeat_ms, "PING every so often (1000)");
   app.add_option("--peer-timeout-ms", peer_timeout_ms, "a peer silent this long is gone (10000)");
+  app.add_option("--session-ttl-ms", session_ttl_ms, "jobs and finals outlive a lost client this long (30000)");
   app.add_option("--metrics", options.metrics, "HOST:PORT on loopback for /metrics, /livez, /readyz (off)");
   app.add_option("--log-level", log_level, "trace, debug, info, warn, error or off (info)");
   try {
@@ -112,6 +114,7 @@ int Main(int argc, char** argv) {
   options.config.max_queued_bytes = Bytes::MiB(max_queued_mib);
   options.config.heartbeat = Millis(heartbeat_ms);
   options.config.peer_timeout = Millis(peer_timeout_ms);
+  options.config.session_ttl = Millis(session_ttl_ms);
   for (const std::string& ceiling : ceilings) {
     if (auto set = SetCeiling(ceiling, options.config.ceilings); !set)
       return Complain(set.error(), kExitUsage);

@@ -1,11 +1,11 @@
 // SIGKILL and restart of client, broker, workers and cells at random, under load. The client is `skerry run
-// --resume`, started again whenever it was killed. Whatever happens: every id has exactly one result, nothing ran
-// more often than its `retry` allowed, and no innocent program is blamed.
+// --resume`, started again whenever it was killed. Whatever happens: every id has exactly one result, nothing
+// ran more often than its `retry` allowed, and no innocent program is blamed.
 //
 // What ran is known from the workers' own debug logs (support/run_log.h), not from what the results claim.
 //
-// Client and broker never die within a second of each other: who loses both has lost what was sent, and --resume
-// is then the word to run it again.
+// Client and broker never die within a second of each other: who loses both has lost what was sent, and
+// --resume is then the word to run it again.
 //
 // SKERRY_KILLS_SEED gives another schedule; a failure prints the one it had.
 #include <signal.h>
@@ -84,7 +84,8 @@ class Havoc {
   void CheckEachIdHasOneResult() const {
     for (int i = 0; i < jobs_; ++i) {
       const auto count = report_.counts.find("j" + std::to_string(i));
-      ASSERT_EQ(count == report_.counts.end() ? 0 : count->second, 1) << "results of j" << i << "\n" << Story();
+      ASSERT_EQ(count == report_.counts.end() ? 0 : count->second, 1) << "results of j" << i << "\n"
+                                                                      << Story();
     }
     EXPECT_EQ(report_.lines.size(), static_cast<std::size_t>(jobs_));
   }
@@ -227,7 +228,10 @@ class Havoc {
     told << Shown(report_.At(id)) << "\nits runs:";
     if (const auto runs = log_.find(id); runs != log_.end()) {
       for (const ObservedRun& run : runs->second)
-        told << " attempt " << run.attempt << (run.started ? " started" : run.open ? " open" : " failed")
+        told << " attempt " << run.attempt
+             << (run.started ? " started"
+                 : run.open  ? " open"
+                             : " failed")
              << (run.answered ? " answered;" : ";");
     }
     told << " given back " << GivenBack(id) << " times\n" << Story();

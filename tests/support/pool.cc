@@ -80,8 +80,7 @@ void Pool::StartWorker(std::size_t index) {
   if (options_.memory_mb > 0) argv.insert(argv.end(), {"--memory-mb", std::to_string(options_.memory_mb)});
   argv.insert(argv.end(), options_.worker_args.begin(), options_.worker_args.end());
   const auto log = worker_log(index);
-  workers_.at(index) =
-      std::make_unique<Child>(argv, ChildStreams{.stdout_path = log, .stderr_path = log});
+  workers_.at(index) = std::make_unique<Child>(argv, ChildStreams{.stdout_path = log, .stderr_path = log});
 }
 
 std::string Pool::Logs() const {

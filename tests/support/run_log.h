@@ -1,5 +1,5 @@
-// What really ran, as the workers' debug logs tell it: a line before a job's first byte goes to its isolate, one
-// when its last byte has gone, one for each answer that reached it.
+// What really ran, as the workers' debug logs tell it: a line before a job's first byte goes to its isolate,
+// one when its last byte has gone, one for each answer that reached it.
 //
 // The logs are the witness because they survive everybody's SIGKILL: each line is written before, or at once
 // after, what it tells of, and nobody has to be asked.

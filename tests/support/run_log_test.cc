@@ -22,8 +22,8 @@ TEST(RunLog, CountsARunOnceItHasStarted) {
 }
 
 TEST(RunLog, AHandOverThatIsTriedAgainWasNoRun) {
-  const RunLog log = Read(
-      "x job a attempt 1: hand-over\nx job a attempt 1: hand-over\nx job a attempt 1: started\n");
+  const RunLog log =
+      Read("x job a attempt 1: hand-over\nx job a attempt 1: hand-over\nx job a attempt 1: started\n");
   EXPECT_EQ(RunsOf(log, "a"), 1u);
 }
 
