@@ -85,8 +85,10 @@ CLI::App* AddRun(CLI::App& app, RunOptions& run) {
   CLI::App* sub = app.add_subcommand("run", "run a file of jobs (JSON Lines)");
   sub->add_option("jobs", run.jobs, "JOBS.jsonl, or - for stdin")->required();
   sub->add_option("-o,--output", run.output, "RESULTS.jsonl, or - for stdout (-)");
-  sub->add_flag("--resume", run.resume,
-                "keep the output's results, run only what has none or failed on our side");
+  sub->add_flag(
+      "--resume", run.resume,
+      "keep the output's results, run only what has none or failed on our side; find what a killed run left "
+      "with --broker");
   sub->add_flag("--quiet", run.quiet, "no progress bar, no summary");
   CLI::Option* broker = AddConnectOptions(*sub, run.connect);
   sub->add_option("--workers", run.connect.pool.workers, "private workers to start (1)")

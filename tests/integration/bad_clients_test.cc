@@ -112,8 +112,9 @@ void Floods(const Pool& pool, Manners manners, const std::string& session, const
   RawClient client(pool.client_url(), session);
   client.Greet();
   int next = 0;
-  Paced(2'000, stop, [&] {
-    if (manners == Manners::kBad)
+  constexpr int kAtOnce = 20;
+  Paced(100, stop, [&] {
+    for (int i = 0; i < kAtOnce && manners == Manners::kBad; ++i)
       client.Submit("f" + std::to_string(next++), "return 1", "null", Admission::kFailFast);
     ReadAndAcknowledge(client);
   });
