@@ -97,7 +97,7 @@ void ReadAndAcknowledge(RawClient& client) {
 // Jobs that say a lot, to a client that never listens.
 void NeverReads(const Pool& pool, Manners manners, const std::string& session,
                 const std::atomic<bool>& stop) {
-  RawClient client(pool.client_url(), session);
+  RawClient client(pool.client_url(), session, manners == Manners::kBad ? Hearing::kDeaf : Hearing::kGood);
   client.Greet();
   int next = 0;
   Paced(50, stop, [&] {
@@ -193,6 +193,8 @@ class BadClients : public ::testing::Test {
     thread.join();
     std::this_thread::sleep_for(trial.rest);
     EXPECT_TRUE(IsForgotten(session));
+    std::printf("%s %llu\n", manners == Manners::kBad ? "bad" : "twin",
+                static_cast<unsigned long long>(done));
     return done;
   }
 
@@ -274,7 +276,7 @@ TEST_F(BadClientsFull, ResultsThatAreNeverReadDoNotPileUp) {
   constexpr int kJobs = 200;
   constexpr std::uint64_t kUnacknowledged = 256u << 20;  // BrokerConfig::max_unacked_bytes
   const std::uint64_t size = ResidentBytes(pool_.broker().pid());
-  RawClient client(pool_.client_url(), "deaf");
+  RawClient client(pool_.client_url(), "deaf", Hearing::kDeaf);
   ASSERT_TRUE(client.Greet());
   for (int i = 0; i < kJobs; ++i) client.Submit("d" + std::to_string(i), "return 'x'.repeat(4<<20)");
   for (int i = 0; i < 100; ++i) {

@@ -3,6 +3,7 @@
 // Threads: one. Ownership: a context and a socket of its own; its end closes the connection without a BYE.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,12 +15,16 @@
 
 namespace skerry::testing {
 
+/// kDeaf: ZeroMQ's thread does not read on the test's behalf either, beyond a message or two.
+enum class Hearing : std::uint8_t { kGood, kDeaf };
+
 class RawClient {
  public:
-  RawClient(const std::string& broker, std::string session)
+  RawClient(const std::string& broker, std::string session, Hearing hearing = Hearing::kGood)
       : session_(std::move(session)), socket_(context_, zmq::socket_type::dealer) {
     socket_.set(zmq::sockopt::linger, 0);
     socket_.set(zmq::sockopt::sndtimeo, 10'000);
+    if (hearing == Hearing::kDeaf) socket_.set(zmq::sockopt::rcvhwm, 1);
     socket_.connect(broker);
   }
 
