@@ -57,7 +57,8 @@ std::string JobLines(int count) {
 
 class Havoc {
  public:
-  Havoc(int kills, std::uint64_t seed) : kills_(kills), jobs_(kills * kJobsPerKill), random_(seed) {
+  Havoc(int kills, std::uint64_t seed, std::vector<Victim> victims)
+      : kills_(kills), jobs_(kills * kJobsPerKill), victims_(std::move(victims)), random_(seed) {
     WriteFile(dir_ / "jobs.jsonl", JobLines(jobs_));
     WriteFile(dir_ / "data.json", R"({"hold":{"$value":1,"$delayMs":30}})");
     schedule_ << "SKERRY_KILLS_SEED=" << seed << ":";
@@ -68,7 +69,7 @@ class Havoc {
     for (int i = 0; i < kills_ && !::testing::Test::HasFatalFailure(); ++i) {
       Sleep(milliseconds(100 + Below(300)));
       if (client_ && !client_->IsRunning()) break;  // it has done all its jobs
-      Kill(static_cast<Victim>(Below(kVictims.size())));
+      Kill(victims_[Below(victims_.size())]);
       ++killed_;
     }
   }
@@ -240,6 +241,7 @@ class Havoc {
 
   const int kills_;
   const int jobs_;
+  const std::vector<Victim> victims_;
   std::mt19937_64 random_;
   int killed_ = 0;
   TempDir dir_;
@@ -260,8 +262,15 @@ std::uint64_t Seed() {
   return text == nullptr ? 1 : std::strtoull(text, nullptr, 0);
 }
 
-void LiveThrough(int kills) {
-  Havoc havoc(kills, Seed());
+const std::vector<Victim> kAnybody = {Victim::kClient, Victim::kBroker, Victim::kWorker, Victim::kCell,
+                                      Victim::kNamespace};
+// A broker's death gives all `never` jobs back that it had, run or not; without it, only what died with a
+// worker is ever allowed a second run.
+const std::vector<Victim> kAnybodyButTheBroker = {Victim::kClient, Victim::kWorker, Victim::kCell,
+                                                  Victim::kNamespace};
+
+void LiveThrough(int kills, const std::vector<Victim>& victims) {
+  Havoc havoc(kills, Seed(), victims);
   havoc.Wreak();
   ASSERT_NO_FATAL_FAILURE(havoc.AwaitTheEnd());
   EXPECT_EQ(havoc.killed(), kills) << "the jobs did not last: the kills were not under load";
@@ -273,11 +282,19 @@ void LiveThrough(int kills) {
 }
 
 TEST(RandomKills, TwentyLeaveEveryIdItsOneTrueResult) {
-  LiveThrough(20);
+  LiveThrough(20, kAnybody);
+}
+
+TEST(RandomKills, TwentyThatSpareTheBrokerLeaveEveryIdItsOneTrueResult) {
+  LiveThrough(20, kAnybodyButTheBroker);
 }
 
 TEST(RandomKillsFull, TwoHundredLeaveEveryIdItsOneTrueResult) {
-  LiveThrough(200);
+  LiveThrough(200, kAnybody);
+}
+
+TEST(RandomKillsFull, AHundredThatSpareTheBrokerLeaveEveryIdItsOneTrueResult) {
+  LiveThrough(100, kAnybodyButTheBroker);
 }
 
 }  // namespace

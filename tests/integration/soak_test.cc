@@ -98,6 +98,10 @@ class Soak : public ::testing::Test {
   }
 
   Resources AtRest() {
+    // Spares of a cell that has been renewed keep its namespace alive until they get their job.
+    std::vector<Job> jobs;
+    for (int i = 0; i < 20; ++i) jobs.emplace_back("s" + std::to_string(i), "return 1");
+    pool_.Run(jobs);
     const auto now = [this] {
       return Resources{DescriptorsOf(pool_.broker().pid()), DescriptorsOf(pool_.worker().pid()),
                        TreeOf(pool_.worker().pid()).size()};
