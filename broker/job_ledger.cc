@@ -8,6 +8,7 @@
 
 #include "broker/admission.h"
 #include "broker/limit_trips.h"
+#include "broker/open_calls.h"
 #include "broker/retry_policy.h"
 
 namespace skerry::broker {
@@ -205,30 +206,11 @@ void JobLedger::Relay(Worker& worker, wire::Call call, std::vector<Payload> payl
   const wire::Answer unreachable{JobId(), call.lease, call.attempt, call.call, wire::AnswerKind::kError};
   call.id = job->spec.id;
   call.lease = LeaseId();
-  KeepCall(*job, call, payloads);
+  KeepCall(*job, call, payloads, config_.max_backlog_bytes);
   if (clients_.SendOrKeep(*job->session, std::move(call), std::move(payloads)) == Delivery::kDropped) {
     ForgetCall(*job, unreachable.call);
     outbox_.Put(worker.link, unreachable, {Payload(std::string("the client is away"))});
   }
-}
-
-void JobLedger::KeepCall(Job& job, const wire::Call& call, const std::vector<Payload>& payloads) {
-  OpenCall open{call, payloads};
-  const std::uint64_t bytes = open.bytes();
-  if (job.session->open_call_bytes + bytes > config_.max_backlog_bytes.count()) return;
-  if (job.open_calls.emplace(call.call, std::move(open)).second) job.session->open_call_bytes += bytes;
-}
-
-void JobLedger::ForgetCall(Job& job, std::uint32_t call) {
-  const auto open = job.open_calls.find(call);
-  if (open == job.open_calls.end()) return;
-  job.session->open_call_bytes -= open->second.bytes();
-  job.open_calls.erase(open);
-}
-
-void JobLedger::ForgetCalls(Job& job) {
-  for (const auto& [number, call] : job.open_calls) job.session->open_call_bytes -= call.bytes();
-  job.open_calls.clear();
 }
 
 void JobLedger::NoteAttempt(Job& job, std::uint32_t attempt) {

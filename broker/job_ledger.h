@@ -67,9 +67,6 @@ class JobLedger {
   void Refuse(Session& session, const JobId& id, const JobError& error);
   void SendDispatch(Job& job, Worker& worker, TimePoint now);
   void Requeue(Job& job, TimePoint now);
-  void KeepCall(Job& job, const wire::Call& call, const std::vector<Payload>& payloads);
-  void ForgetCall(Job& job, std::uint32_t call);
-  void ForgetCalls(Job& job);
   void NoteAttempt(Job& job, std::uint32_t attempt);
   /// The job's worker is gone or gave it up: run it again where that is allowed, else LOST.
   void Lose(Job& job, const std::string& why, TimePoint now);

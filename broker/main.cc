@@ -103,7 +103,8 @@ int Main(int argc, char** argv) {
   app.add_flag("--allow-wasm", options.config.allow_wasm, "let jobs ask for WebAssembly (off)");
   app.add_option("--heartbeat-ms", heartbeat_ms, "PING every so often (1000)");
   app.add_option("--peer-timeout-ms", peer_timeout_ms, "a peer silent this long is gone (10000)");
-  app.add_option("--session-ttl-ms", session_ttl_ms, "jobs and finals outlive a lost client this long (30000)");
+  app.add_option("--session-ttl-ms", session_ttl_ms,
+                 "jobs and finals outlive a lost client this long (30000)");
   app.add_option("--metrics", options.metrics, "HOST:PORT on loopback for /metrics, /livez, /readyz (off)");
   app.add_option("--log-level", log_level, "trace, debug, info, warn, error or off (info)");
   try {

@@ -220,8 +220,6 @@ void BrokerLink::Tick() {
 }
 
 void BrokerLink::Reopen() {
-  spdlog::warn("the broker at {} has been silent for {} ms; connecting again", url_,
-               state_.patience().count());
   if (auto status = Open(); !status) {
     spdlog::error("{}", status.error().message);
     state_.OnReopened(loop_.Now());
