@@ -107,6 +107,7 @@ void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire:
   if (workers_.size() >= config_.max_peers) {
     return Refuse(from, "there are " + std::to_string(workers_.size()) + " workers already");
   }
+  welcome.resumed = workers_.Knows(hello.session);
   Worker& worker = workers_.Connect(hello.session, from, now);
   worker.slots = hello.slots;
   worker.memory_mb = hello.memory_mb;

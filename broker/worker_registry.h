@@ -39,6 +39,7 @@ class WorkerRegistry {
  public:
   /// A new record, or the one of that session bound to its new link with its leases kept.
   Worker& Connect(const SessionId& session, const Peer& link, TimePoint now);
+  bool Knows(const SessionId& session) const { return workers_.contains(session); }
   Worker* Find(const Peer& link);
   void Erase(Worker& worker);
 

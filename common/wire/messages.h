@@ -73,7 +73,7 @@ struct Welcome {
   std::uint64_t session_ttl_ms = 0;  ///< how long jobs and finals outlive the connection
   std::uint64_t heartbeat_ms = 0;    ///< send at least a PING this often
   std::uint64_t credit = 0;          ///< clients: jobs that may be unfinished at once
-  bool resumed = false;              ///< clients: the session was known, its jobs and finals are kept
+  bool resumed = false;  ///< the session was known: a client's jobs and finals, a worker's leases are
 
   template <class V>
   void Visit(V& v) {

@@ -30,7 +30,7 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t kWorkers = 2;
 constexpr milliseconds kClientAndBrokerApart{1'000};
-constexpr int kJobsPerKill = 60;
+constexpr int kJobsPerKill = 220;  // more than ever end between two kills
 
 enum class Victim : std::uint8_t { kClient, kBroker, kWorker, kCell, kNamespace };
 constexpr std::array<const char*, 5> kVictims = {"client", "broker", "worker", "cell", "namespace"};
@@ -60,7 +60,7 @@ class Havoc {
   Havoc(int kills, std::uint64_t seed, std::vector<Victim> victims)
       : kills_(kills), jobs_(kills * kJobsPerKill), victims_(std::move(victims)), random_(seed) {
     WriteFile(dir_ / "jobs.jsonl", JobLines(jobs_));
-    WriteFile(dir_ / "data.json", R"({"hold":{"$value":1,"$delayMs":30}})");
+    WriteFile(dir_ / "data.json", R"({"hold":{"$value":1,"$delayMs":60}})");
     schedule_ << "SKERRY_KILLS_SEED=" << seed << ":";
     StartClient();
   }

@@ -165,7 +165,11 @@ void BrokerLink::Handle(std::vector<std::string> frames) {
   if (const auto* welcome = std::get_if<wire::Welcome>(&*header)) {
     state_.OnWelcome(now, Millis(std::min<std::uint64_t>(welcome->heartbeat_ms, 60'000)));
     spdlog::info("connected to the broker at {}", url_);
-    listener_.OnWelcome();
+    if (!welcome->resumed) {
+      waiting_.clear();
+      waiting_bytes_ = 0;
+    }
+    listener_.OnWelcome(welcome->resumed ? Leases::kKnown : Leases::kForgotten);
     FlushWaiting();
     return;
   }

@@ -11,6 +11,7 @@
 // and dropped.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -24,11 +25,15 @@
 
 namespace skerry::agent {
 
+/// Whether the broker knows the leases that this worker holds.
+enum class Leases : std::uint8_t { kForgotten, kKnown };
+
 class LinkListener {
  public:
   virtual ~LinkListener() = default;
-  /// The first connection and each one after a silence.
-  virtual void OnWelcome() = 0;
+  /// The first connection and each one after a silence. kForgotten: it was restarted, or has given this
+  /// worker up and its jobs to others; what waited to be sent is thrown away.
+  virtual void OnWelcome(Leases leases) = 0;
   /// Everything but WELCOME, REFUSE, PING, PONG and BYE: those are the link's.
   virtual void OnMessage(wire::Header header, std::vector<std::string> payloads) = 0;
   virtual void OnRefused(const std::string& reason) = 0;

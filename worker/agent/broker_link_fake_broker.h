@@ -83,6 +83,7 @@ class FakeBroker {
     auto hello = Next<wire::Hello>();
     wire::Welcome welcome;
     welcome.heartbeat_ms = heartbeat_ms;
+    welcome.resumed = remembers;
     if (!hello) return std::nullopt;
     Send(welcome);
     Send(wire::Ping{});
@@ -91,6 +92,7 @@ class FakeBroker {
   }
 
   bool answers_pings = true;
+  bool remembers = false;             // the worker's leases, when it greets
   std::vector<std::string> payloads;  // of the last message received
 
  private:

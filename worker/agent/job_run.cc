@@ -68,6 +68,11 @@ void JobRun::Stop(Cause cause) {
   Finish(std::move(outcome));
 }
 
+void JobRun::Disown() {
+  disowned_ = true;
+  Stop(Cause::kAborted);
+}
+
 JobError JobRun::NotRunning(Code code, std::string message) const {
   JobError error = MakeError(code, std::move(message));
   error.started = started_;
@@ -75,6 +80,7 @@ JobError JobRun::NotRunning(Code code, std::string message) const {
 }
 
 bool JobRun::OnRunEvent(wire::Event event, std::string payload) {
+  if (disowned_) return false;
   event.id = JobId();
   event.lease = plan_.dispatch.lease;
   std::vector<std::string> payloads;
@@ -83,6 +89,7 @@ bool JobRun::OnRunEvent(wire::Event event, std::string payload) {
 }
 
 void JobRun::OnRunCall(wire::Call call, std::string method, std::string params) {
+  if (disowned_) return;
   call.id = JobId();
   call.lease = plan_.dispatch.lease;
   std::vector<std::string> payloads;
@@ -102,7 +109,7 @@ void JobRun::OnRunEnded() {
   started_ = started_ || run_->verdict().started();
   const Usage measured = run_->usage();
   run_.reset();
-  if (decision.rerun != Rerun::kNo) return RunAgain(decision);
+  if (decision.rerun != Rerun::kNo && !disowned_) return RunAgain(decision);
   // What the worker measured, with the two figures that only the record had.
   const Usage record = std::exchange(decision.outcome.usage, measured);
   decision.outcome.usage.heap_peak_bytes = record.heap_peak_bytes;
@@ -141,7 +148,7 @@ void JobRun::Finish(Outcome outcome) {
   // Before the FINAL: the broker may answer it with the next job.
   ticket_.Leave();
   lease_.Release();
-  SendFinal(uplink_, plan_.dispatch, outcome);
+  if (!disowned_) SendFinal(uplink_, plan_.dispatch, outcome);
   const auto done = std::move(done_);
   done();
 }

@@ -29,6 +29,8 @@ class JobRun : private RunListener {
   /// Call once. May finish, and call `done`, before it returns.
   void Begin();
   void Answer(const wire::Answer& answer, std::string payload);
+  /// Ends the job without a word: who sent it is gone.
+  void Disown();
   /// Ends the job: kCancelled or kAborted.
   void Stop(Cause cause);
 
@@ -53,7 +55,8 @@ class JobRun : private RunListener {
 
   std::uint32_t attempt_;
   bool started_ = false;  // in any attempt
-  int deaths_ = 0;        // runs that ended in a way that may be tried again
+  bool disowned_ = false;
+  int deaths_ = 0;  // runs that ended in a way that may be tried again
   int failed_hand_overs_ = 0;
   IsolateManager::Ticket ticket_;
   std::optional<IsolateRun> run_;

@@ -75,8 +75,19 @@ void Worker::OnHealth(bool healthy) {
   link_.Send(credit, {});
 }
 
-void Worker::OnWelcome() {
+void Worker::OnWelcome(Leases leases) {
+  if (leases == Leases::kForgotten) DisownJobs();
   if (state_ == State::kDraining) SendDrain();
+}
+
+/// Their broker is gone: nobody will answer their calls or take their finals, and they may be running
+/// elsewhere.
+void Worker::DisownJobs() {
+  if (jobs_.empty()) return;
+  spdlog::warn("the broker knows none of the {} jobs at hand: they are ended", jobs_.size());
+  std::vector<JobRun*> jobs;
+  for (const auto& [lease, job] : jobs_) jobs.push_back(job.get());
+  for (JobRun* job : jobs) job->Disown();
 }
 
 void Worker::SendDrain() {

@@ -34,7 +34,7 @@ class Worker : private LinkListener {
  private:
   enum class State { kStarting, kServing, kDraining, kAborting, kStopped };
 
-  void OnWelcome() override;
+  void OnWelcome(Leases leases) override;
   void OnMessage(wire::Header header, std::vector<std::string> payloads) override;
   void OnRefused(const std::string& reason) override;
 
@@ -44,6 +44,7 @@ class Worker : private LinkListener {
   JobRun* JobOf(LeaseId lease);
   void OnJobDone(LeaseId lease);
   void BeginDrain();
+  void DisownJobs();
   void SendDrain();
   void Abort(int exit_status);
   void StopWhenIdle();
