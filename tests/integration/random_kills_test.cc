@@ -30,7 +30,7 @@ using std::chrono::steady_clock;
 
 constexpr std::size_t kWorkers = 2;
 constexpr milliseconds kClientAndBrokerApart{1'000};
-constexpr int kJobsPerKill = 220;  // more than ever end between two kills
+constexpr int kJobsPerKill = 180;  // more than ever end between two kills
 
 enum class Victim : std::uint8_t { kClient, kBroker, kWorker, kCell, kNamespace };
 constexpr std::array<const char*, 5> kVictims = {"client", "broker", "worker", "cell", "namespace"};
