@@ -136,12 +136,16 @@ void BrokerCore::OnHello(const Peer& from, const wire::Hello& hello, TimePoint n
   if (!version) return Refuse(from, PeerRefusal::kVersion, version.error().message);
   if (hello.role != expected) {
     return Refuse(from, PeerRefusal::kRole,
-                  "this endpoint is for " + std::string(wire::NameOf(expected)) + "s; the broker has another for " + std::string(wire::NameOf(hello.role)) + "s");
+                  "this endpoint is for " + std::string(wire::NameOf(expected)) +
+                      "s; the broker has another for " + std::string(wire::NameOf(hello.role)) + "s");
   }
   if (hello.session.empty()) return Refuse(from, PeerRefusal::kHello, "hello.session must not be empty");
   if (!IsPrintableId(hello.session.str()) || !IsPrintableId(hello.tenant.str())) {
     return Refuse(from, PeerRefusal::kHello,
                   "hello.session and hello.tenant must not contain control characters");
+  }
+  if (IsAnothers(from, hello.session)) {
+    return Refuse(from, PeerRefusal::kHello, "this connection is another session's already");
   }
   wire::Welcome welcome;
   welcome.version = *version;
@@ -152,6 +156,13 @@ void BrokerCore::OnHello(const Peer& from, const wire::Hello& hello, TimePoint n
   welcome.heartbeat_ms = static_cast<std::uint64_t>(config_.heartbeat.count());
   if (from.side == Side::kClient) return WelcomeClient(from, hello, welcome, now);
   WelcomeWorker(from, hello, welcome, now);
+}
+
+/// One connection that greets under ever new names would leave a record of each.
+bool BrokerCore::IsAnothers(const Peer& link, const SessionId& session) {
+  const Session* client = sessions_.Find(link);
+  const Worker* worker = workers_.Find(link);
+  return (client != nullptr && client->id != session) || (worker != nullptr && worker->session != session);
 }
 
 void BrokerCore::WelcomeClient(const Peer& from, const wire::Hello& hello, wire::Welcome welcome,
@@ -181,10 +192,12 @@ void BrokerCore::WelcomeClient(const Peer& from, const wire::Hello& hello, wire:
 
 void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire::Welcome welcome,
                                TimePoint now) {
-  if (const auto refused = quarantine_.ReasonFor(hello.session, now)) return Refuse(from, PeerRefusal::kCutOff, *refused);
+  if (const auto refused = quarantine_.ReasonFor(hello.session, now))
+    return Refuse(from, PeerRefusal::kCutOff, *refused);
   if (hello.slots < 1 || hello.memory_mb < 1 || Absurd(hello.slots, hello.memory_mb)) {
-    return Refuse(from, PeerRefusal::kHello, "hello.slots must be 1 to " + std::to_string(kMaxSlots) +
-                            " and hello.memoryMb 1 to " + std::to_string(kMaxWorkerMemoryMb));
+    return Refuse(from, PeerRefusal::kHello,
+                  "hello.slots must be 1 to " + std::to_string(kMaxSlots) + " and hello.memoryMb 1 to " +
+                      std::to_string(kMaxWorkerMemoryMb));
   }
   const bool known = workers_.Knows(hello.session);
   if (!known && workers_.size() >= config_.max_peers) {
@@ -198,12 +211,9 @@ void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire:
   worker.slots = hello.slots;
   worker.memory_mb = hello.memory_mb;
   worker.full_memory_mb = hello.memory_mb;
-  const LogFields fields = {{"worker", worker.session.str()},
-                            {"slots", worker.slots},
-                            {"memoryMb", worker.memory_mb},
-                            {"jobs", worker.used_slots()},
-                            {"software", hello.software},
-                            {"v8", hello.v8}};
+  const LogFields fields = {{"worker", worker.session.str()}, {"slots", worker.slots},
+                            {"memoryMb", worker.memory_mb},   {"jobs", worker.used_slots()},
+                            {"software", hello.software},     {"v8", hello.v8}};
   if (known) {
     log::Info("worker is back", fields);
   } else {

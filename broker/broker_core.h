@@ -54,6 +54,7 @@ class BrokerCore {
   std::size_t sessions() const { return sessions_.size(); }
 
  private:
+  bool IsAnothers(const Peer& link, const SessionId& session);
   void OnHello(const Peer& from, const wire::Hello& hello, TimePoint now);
   void WelcomeClient(const Peer& from, const wire::Hello& hello, wire::Welcome welcome, TimePoint now);
   void WelcomeWorker(const Peer& from, const wire::Hello& hello, wire::Welcome welcome, TimePoint now);

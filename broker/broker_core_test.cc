@@ -149,5 +149,28 @@ TEST(BrokerConfig, SaysEveryFaultAtOnce) {
   EXPECT_TRUE(BrokerConfig().Validate());
 }
 
+TEST(WorkerThatGreetsAgain, IsToldWhetherItsLeasesAreKnown) {
+  CoreHarness broker;
+  broker.ConnectWorker("w1", 1, 64, "session");
+  broker.ConnectWorker("w2", 1, 64, "session");
+  broker.Say(testing::WorkerPeer("w2"), wire::Bye{});
+  broker.ConnectWorker("w3", 1, 64, "session");
+  EXPECT_FALSE(broker.ToWorker<wire::Welcome>("w1").at(0).resumed);
+  EXPECT_TRUE(broker.ToWorker<wire::Welcome>("w2").at(0).resumed);
+  EXPECT_FALSE(broker.ToWorker<wire::Welcome>("w3").at(0).resumed);
+}
+
+TEST(OneConnection, IsOneSessionHoweverOftenItGreets) {
+  CoreHarness broker;
+  for (int i = 0; i < 100; ++i) {
+    broker.ConnectClient("c", "session " + std::to_string(i));
+    broker.ConnectWorker("w", 1, 64, "worker " + std::to_string(i));
+  }
+  EXPECT_EQ(broker.core.sessions(), 1u);
+  EXPECT_EQ(broker.core.workers(), 1u);
+  EXPECT_EQ(broker.ToClient<wire::Refuse>("c").size(), 99u);
+  EXPECT_EQ(broker.ToWorker<wire::Refuse>("w").size(), 99u);
+}
+
 }  // namespace
 }  // namespace skerry::broker

@@ -65,7 +65,8 @@ struct BrokerCounters {
 
   std::array<std::uint64_t, 2> events_relayed{};  ///< by EventType
   std::uint64_t dropped_by_limit = 0;             ///< by isolates and workers, as finals say
-  std::uint64_t dropped_events = 0;               ///< events and calls for clients that were away, or read too slowly, for too long
+  std::uint64_t dropped_events =
+      0;  ///< events and calls for clients that were away, or read too slowly, for too long
   std::uint64_t host_calls = 0;
   std::uint64_t host_call_bytes = 0;  ///< methods and params
   std::uint64_t host_answers = 0;

@@ -7,6 +7,7 @@
 #include "broker/admission.h"
 #include "broker/job_log.h"
 #include "broker/limit_trips.h"
+#include "broker/open_calls.h"
 #include "common/logging.h"
 
 namespace skerry::broker {
@@ -71,6 +72,9 @@ void JobLedger::Resubmitted(Session& session, Job& known, std::uint64_t fingerpr
     clients_.SendFinal(session, known);
   } else {
     clients_.Inform(session, wire::Accepted{known.spec.id});
+    // It may have died, or lost its link, between a call and its answer: without this the job would wait for
+    // ever. What it is told twice it knows by the call's number.
+    for (const auto& [number, call] : known.open_calls) clients_.Send(session, call.header, call.payloads);
   }
 }
 
@@ -157,6 +161,7 @@ void JobLedger::Answer(Session& session, wire::Answer answer, std::vector<Payloa
     ++counters_.stray_messages;
     return;
   }
+  ForgetCall(*job, answer.call);
   ++counters_.host_answers;
   counters_.host_answer_bytes += BytesOf(payloads);
   answer.id = JobId();

@@ -91,8 +91,7 @@ class JobLedger {
   std::optional<Refusal> CheckCapacity(const Session& session, const JobSpec& spec, std::uint64_t bytes);
   /// Of a failFast job for which nothing is free now.
   Refusal NothingFree(const JobSpec& spec) const;
-  void Refuse(Session& session, const JobId& id, Rejection reason, const JobError& error,
-              TimePoint now);
+  void Refuse(Session& session, const JobId& id, Rejection reason, const JobError& error, TimePoint now);
   void SendDispatch(Job& job, Worker& worker, TimePoint now);
   void Requeue(Job& job, TimePoint now);
   /// The job's worker is gone or gave it up: run it again where that is allowed, else LOST.

@@ -5,6 +5,7 @@
 
 #include "broker/job_ledger.h"
 #include "broker/job_log.h"
+#include "broker/open_calls.h"
 #include "broker/retry_policy.h"
 #include "broker/worker_conduct.h"
 #include "common/logging.h"
@@ -40,11 +41,13 @@ void JobLedger::NoteAttempt(Job& job, std::uint32_t attempt) {
   // A run that the worker repeated by itself is the one repetition that `safe` allows.
   job.redispatches += attempt - job.attempt;
   job.attempt = attempt;
+  ForgetCalls(job);
   job.last_call = 0;
   job.events = 0;
 }
 
 void JobLedger::Release(Job& job) {
+  ForgetCalls(job);
   if (job.worker == nullptr) return;
   --job.session->running;
   workers_.Release(job);
@@ -90,7 +93,9 @@ std::optional<std::string> JobLedger::Relay(Worker& worker, wire::Call call, std
   const wire::Answer unreachable{JobId(), call.lease, call.attempt, call.call, wire::AnswerKind::kError};
   call.id = job->spec.id;
   call.lease = LeaseId();
+  KeepCall(*job, call, payloads, config_.max_backlog_bytes);
   if (clients_.Send(*job->session, std::move(call), std::move(payloads)) == Delivery::kDropped) {
+    ForgetCall(*job, unreachable.call);
     const std::vector<Payload> why = {Payload(std::string("the client is away, or reads too slowly"))};
     worker.answers.Add(unreachable, why);
     SendTo(worker, unreachable, why);

@@ -4,6 +4,7 @@
 // RC_PARAMS="max_success=10000" plays more; a failure shows the shortest history that still fails.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
 #include <memory>
 #include <random>
 

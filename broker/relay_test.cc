@@ -186,5 +186,29 @@ TEST_F(Relay, ByeDropsQueuedJobsAndCancelsRunningOnes) {
   EXPECT_TRUE(broker_.ToClient<wire::Final>("c").empty());
 }
 
+TEST_F(Relay, AnUnansweredCallIsToldAgainToAClientThatSubmitsItsJobAgain) {
+  Call(1);
+  Call(2);
+  broker_.Say(ClientPeer("c"), wire::Answer{JobId("a"), LeaseId(), 1, 1, wire::AnswerKind::kValue}, {"42"});
+  broker_.ConnectClient("c2",
+                        "s");  // the same session on another connection, its calls lost with the old one
+  broker_.Clear();
+  broker_.Submit("c2", "a");
+  const auto calls = broker_.ToClient<wire::Call>("c2");
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0].id.str(), "a");
+  EXPECT_EQ(calls[0].call, 2u);
+  EXPECT_EQ(broker_.PayloadOfLast(ClientPeer("c2")), "{}");
+}
+
+TEST_F(Relay, TheCallsOfARunThatIsOverAreNotToldAgain) {
+  Call(1);
+  Event("second run", 2);
+  broker_.Clear();
+  broker_.Submit("c", "a");
+  EXPECT_TRUE(broker_.ToClient<wire::Call>("c").empty());
+  EXPECT_EQ(broker_.ToClient<wire::Accepted>("c").size(), 1u);
+}
+
 }  // namespace
 }  // namespace skerry::broker

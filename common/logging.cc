@@ -29,12 +29,19 @@ spdlog::level::level_enum ToSpdlog(log::Level level) {
   return spdlog::level::err;
 }
 
+struct Limits {
+  std::mutex mutex;
+  LogLimiter limiter;
+};
+Limits& TheLimits() {
+  static Limits limits;
+  return limits;
+}
+
 std::optional<std::uint64_t> Admit(log::Level level, LogText message) {
   if (level == log::Level::kDebug) return 0;
-  static std::mutex mutex;
-  static LogLimiter limiter;
-  const std::lock_guard lock(mutex);
-  return limiter.Admit(message.c_str(), SteadyClock::now());
+  const std::lock_guard lock(TheLimits().mutex);
+  return TheLimits().limiter.Admit(message.c_str(), SteadyClock::now());
 }
 
 }  // namespace
@@ -55,6 +62,10 @@ Status InitLogging(const std::string& name, const std::string& level, const std:
                                  : "%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %n %v");
   logger->set_level(parsed);
   logger->flush_on(spdlog::level::warn);
+  {
+    const std::lock_guard lock(TheLimits().mutex);
+    TheLimits().limiter = {};
+  }
   spdlog::set_default_logger(std::move(logger));
   return {};
 }

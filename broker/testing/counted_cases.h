@@ -31,7 +31,7 @@ inline BrokerConfig Small() {
   BrokerConfig config;
   config.client_credit = 3;
   config.max_queued = 2;
-  config.max_unacked_finals = 1;
+  config.max_unacked_finals = 8;
   config.max_backlog_bytes = Bytes(3'000);
   return config;
 }

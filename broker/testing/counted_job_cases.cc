@@ -78,19 +78,23 @@ std::vector<CountedCase> JobCases() {
       {"finals that nobody acknowledges",
        [](CoreHarness& broker) {
          Peers(broker);
-         for (const char* id : {"a", "b"}) {
-           broker.Submit("c", id);
+         for (int i = 0; i < 8; ++i) {
+           broker.Submit("c", "job " + std::to_string(i));
            broker.FinishOk(WorkerPeer("w"), broker.LastLease("w"), "1");
          }
+         broker.Submit("c", "one too many");
        },
-       Plus({{"skerry_jobs_submitted_total", 2},
-             {"skerry_jobs_accepted_total", 2},
-             {"skerry_jobs_dispatched_total", 2},
-             {"skerry_jobs_finished_total{code=\"ok\"}", 2},
-             {"skerry_result_bytes_total", 2},
-             {"skerry_job_queue_seconds_count", 2},
-             {"skerry_unacknowledged_finals", 2},
-             {"skerry_unacknowledged_final_bytes", 2}})},
+       Plus({{"skerry_jobs_submitted_total", 9},
+             {"skerry_jobs_accepted_total", 8},
+             {"skerry_jobs_dispatched_total", 8},
+             {"skerry_jobs_finished_total{code=\"ok\"}", 8},
+             {"skerry_jobs_rejected_total{reason=\"unread\"}", 1},
+             {"skerry_jobs_finished_total{code=\"OVERLOADED\"}", 1},
+             {"skerry_jobs_failed_total{fault=\"infrastructure\"}", 1},
+             {"skerry_result_bytes_total", 8},
+             {"skerry_job_queue_seconds_count", 8},
+             {"skerry_unacknowledged_finals", 8},
+             {"skerry_unacknowledged_final_bytes", 8}})},
   };
 }
 

@@ -17,7 +17,8 @@ std::vector<CountedCase> RelayCases() {
          for (const auto type : {EventType::kConsole, EventType::kStatus, EventType::kStatus})
            SayEvent(broker, type, "1");
        },
-       with({{"skerry_events_relayed_total{type=\"console\"}", 1},
+       with({{"skerry_backlog_bytes", 3 * (512 + 1)},  // until the client has confirmed them
+             {"skerry_events_relayed_total{type=\"console\"}", 1},
              {"skerry_events_relayed_total{type=\"status\"}", 2}})},
       {"a host call and its answer",
        [](CoreHarness& broker) {
@@ -26,7 +27,8 @@ std::vector<CountedCase> RelayCases() {
          broker.Say(WorkerPeer("w"), wire::Call{JobId(), broker.LastLease("w"), 1, 1}, {"method", "[1]"});
          broker.Say(ClientPeer("c"), wire::Answer{JobId("a"), LeaseId(), 1, 1}, {"1234"});
        },
-       with({{"skerry_host_calls_total", 1},
+       with({{"skerry_backlog_bytes", 512 + 9},
+             {"skerry_host_calls_total", 1},
              {"skerry_host_answers_total", 1},
              {"skerry_host_call_bytes_total{direction=\"request\"}", 9},
              {"skerry_host_call_bytes_total{direction=\"answer\"}", 4}})},
@@ -54,14 +56,41 @@ std::vector<CountedCase> RelayCases() {
       {"messages for jobs that are not there",
        [](CoreHarness& broker) {
          Peers(broker);
-         broker.Say(WorkerPeer("w"), wire::Call{JobId(), LeaseId(77), 1, 1}, {"m", "1"});
-         wire::Event event;
-         event.lease = LeaseId(77);
-         broker.Say(WorkerPeer("w"), event, {"1"});
          broker.Say(ClientPeer("c"), wire::Answer{JobId("no"), LeaseId(), 1, 1}, {"1"});
+         broker.Say(WorkerPeer("w"), wire::Call{JobId(), LeaseId(77), 1, 1}, {"m", "1"});
+       },
+       {{"skerry_sessions", 1},
+        {"skerry_stray_messages_total", 2},
+        {"skerry_workers_cut_off_total", 1},
+        {"skerry_peers_refused_total{reason=\"cut_off\"}", 1}}},
+      {"a final for a job that is not there",
+       [](CoreHarness& broker) {
+         Peers(broker);
          broker.FinishOk(WorkerPeer("w"), LeaseId(77));
        },
-       Plus({{"skerry_stray_messages_total", 3}, {"skerry_stray_finals_total", 1}})},
+       {{"skerry_sessions", 1},
+        {"skerry_stray_finals_total", 1},
+        {"skerry_workers_cut_off_total", 1},
+        {"skerry_peers_refused_total{reason=\"cut_off\"}", 1}}},
+      {"a message that comes twice",
+       [](CoreHarness& broker) {
+         Peers(broker);
+         broker.Submit("c", "a");
+         wire::Event event;
+         event.lease = broker.LastLease("w");
+         event.seq = 1;
+         for (int i = 0; i < 2; ++i) broker.Say(WorkerPeer("w"), event, {"1"});
+       },
+       with({{"skerry_backlog_bytes", 512 + 1},
+             {"skerry_events_relayed_total{type=\"console\"}", 1},
+             {"skerry_repeated_messages_total", 1}})},
+      {"messages of a type that only newer peers know",
+       [](CoreHarness& broker) {
+         Peers(broker);
+         broker.core.OnUnknownType(ClientPeer("c"), broker.now);
+         broker.core.OnUnknownType(WorkerPeer("w"), broker.now);
+       },
+       Plus({{"skerry_unknown_messages_total", 2}})},
   };
 }
 
@@ -128,7 +157,7 @@ std::vector<CountedCase> PeerCases() {
                {"skerry_worker_spares", 4},
                {"skerry_worker_cells", 1},
                {"skerry_worker_info{v8=\"14.6?\",version=\"skerry/9\"}", 1}})},
-      {"a worker whose figures go down or are absurd",
+      {"a worker whose figures go down",
        [](CoreHarness& broker) {
          broker.Say(WorkerPeer("w"), HelloOf(wire::Role::kWorker, "w1"));
          WorkerStats figures;
@@ -136,12 +165,18 @@ std::vector<CountedCase> PeerCases() {
          broker.Say(WorkerPeer("w"), wire::ToStats(figures));
          figures.reruns = 4;
          broker.Say(WorkerPeer("w"), wire::ToStats(figures));
+       },
+       {{"skerry_worker_reruns_total", 5},
+        {"skerry_workers_cut_off_total", 1},
+        {"skerry_peers_refused_total{reason=\"cut_off\"}", 1}}},
+      {"a worker whose figures are absurd",
+       [](CoreHarness& broker) {
+         broker.Say(WorkerPeer("w"), HelloOf(wire::Role::kWorker, "w1"));
+         WorkerStats figures;
          figures.reruns = kMaxStat + 1;
          broker.Say(WorkerPeer("w"), wire::ToStats(figures));
        },
-       worker({{"skerry_worker_reruns_total", 5},
-               {"skerry_worker_violations_total", 2},
-               {"skerry_worker_info{v8=\"unknown\",version=\"unknown\"}", 1}})},
+       {{"skerry_workers_cut_off_total", 1}, {"skerry_peers_refused_total{reason=\"cut_off\"}", 1}}},
       {"a worker that drains",
        [](CoreHarness& broker) {
          broker.Say(WorkerPeer("w"), HelloOf(wire::Role::kWorker, "w1"));

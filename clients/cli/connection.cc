@@ -19,6 +19,8 @@ Result<Connection> Connection::Open(const ConnectOptions& options) {
   client.broker = options.broker;
   client.tenant = TenantId(options.tenant);
   client.software = kSkerrySoftware;
+  client.session = options.session;
+  client.host_call_threads = 0;  // fixtures never block
   client.on_call = [fixtures = std::move(fixtures)](const JobId&, std::string_view method, std::string_view) {
     return fixtures.Answer(method);
   };

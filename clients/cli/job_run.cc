@@ -121,7 +121,7 @@ bool JobRun::ReadJob() {
     // A line number does not reserve an id: it would refuse the innocent job that has it.
     const bool first = !fault->has_own_id || seen_.Insert(fault->id);
     if (first && results_.done().Contains(fault->id)) {
-      ++skipped_;
+      Skip(fault->id);
     } else {
       WriteFault(fault->id, fault->error);
     }
@@ -132,7 +132,7 @@ bool JobRun::ReadJob() {
   if (results_.done().Contains(id)) {
     // A repeated id had its VALIDATION line in the run before.
     seen_.Insert(id);
-    ++skipped_;
+    Skip(id);
   } else if (!seen_.Insert(id)) {
     WriteFault(id, LineError(reader_.number(), "id \"" + id + "\" is repeated"));
   } else {
@@ -140,6 +140,12 @@ bool JobRun::ReadJob() {
     held_line_ = reader_.number();
   }
   return true;
+}
+
+void JobRun::Skip(const std::string& id) {
+  ++skipped_;
+  // A run that was killed between writing this result and saying so.
+  connection_.client().Acknowledge(JobId(id));
 }
 
 void JobRun::SubmitHeld() {

@@ -43,6 +43,7 @@ class JobRun {
   void Feed();
   bool ReadJob();
   void SubmitHeld();
+  void Skip(const std::string& id);
   void Handle(ClientEvent event);
   void HandleFinal(JobFinal final);
   void Write(const JobId& id, const Outcome& outcome, const std::string& events);

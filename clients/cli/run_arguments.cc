@@ -31,7 +31,8 @@ class RunArguments : public Command {
     jobs_ = app->add_option("jobs", options_.jobs, "JOBS.jsonl, or - for stdin");
     app->add_option("-o,--output", options_.output, "RESULTS.jsonl, or - for stdout (-)");
     app->add_flag("--resume", options_.resume,
-                  "keep the output's results, run only what has none or failed on our side");
+                  "keep the output's results, run only what has none or failed on our side; find what a killed run "
+                  "left with --broker");
     app->add_flag("--quiet", options_.quiet, "no progress bar, no summary");
     Describe(settings_, options_.connect);
     line_.Add(settings_);

@@ -105,7 +105,8 @@ struct Welcome {
   /// The session was known: a client's jobs and finals are kept, a worker's leases are its own still. If
   /// not, a worker ends what it runs and says nothing about it.
   bool resumed = false;
-  std::vector<std::string> capabilities;  ///< those of the HELLO that the broker has too; "stats": send me STATS
+  std::vector<std::string>
+      capabilities;         ///< those of the HELLO that the broker has too; "stats": send me STATS
   std::uint64_t epoch = 0;  ///< clients: names this life of the session; another one counts `seq` anew
 
   template <class V>

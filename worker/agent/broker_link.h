@@ -13,6 +13,7 @@
 // and dropped.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>

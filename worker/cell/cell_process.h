@@ -42,15 +42,17 @@ struct CellOptions {
 /// to that).
 class PidNamespace {
  public:
-  PidNamespace(Fd init_pidfd, Fd lifeline)
-      : init_pidfd_(std::move(init_pidfd)), lifeline_(std::move(lifeline)) {}
+  PidNamespace(Fd init_pidfd, Fd lifeline);
   ~PidNamespace();
   PidNamespace(const PidNamespace&) = delete;
   PidNamespace& operator=(const PidNamespace&) = delete;
 
  private:
+  void ReapUnreported() const;
+
   Fd init_pidfd_;
-  Fd lifeline_;  // the stub lives while this is open
+  pid_t init_pid_ = -1;  // also its process group's, which everything in the namespace is in
+  Fd lifeline_;          // the stub lives while this is open
 };
 
 /// A forked, idle isolate, waiting on its socket for a job. Its owner kills and reaps it.

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 namespace skerry::cell {
 namespace {
@@ -55,9 +56,14 @@ int ReceiveControl(int socket, ControlPacket* packet) {
   packet->fd.Reset();
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(header), sizeof(int));
-    packet->fd = Fd(fd);
+    // Alignment leaves room for a second one, and the kernel fills it: whatever comes must be closed.
+    const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
+      Fd received(fd);
+      if (i == 0) packet->fd = std::move(received);
+    }
   }
   return 0;
 }

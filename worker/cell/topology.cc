@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -42,7 +43,17 @@ void UnblockSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+// Everything in a namespace is in the process group of its init stub: the worker can then reap an isolate of
+// which it never heard, because its cell was killed between the fork and the report of it.
+void JoinStubsGroup() {
+  constexpr int kTries = 1000;
+  constexpr timespec kAMoment{0, 1'000'000};
+  // The stub, which is PID 1 here, may not have made its group yet.
+  for (int i = 0; i < kTries && getpid() != 1 && setpgid(0, 1) != 0; ++i) nanosleep(&kAMoment, nullptr);
+}
+
 [[noreturn]] void RunInitStub(const Descriptors& fds) {
+  setpgid(0, 0);
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -93,8 +104,13 @@ void StartChild(ControlByte step, const Descriptors& fds, Child child) {
 [[noreturn]] void RunHelper(char* const* argv, const Descriptors& fds) {
   if (unshare(CLONE_NEWUSER | CLONE_NEWPID) == 0) {
     StartChild(kInitStarted, fds, [&] { RunInitStub(fds); });
+    StartChild(kCellStarted, fds, [&] {
+      JoinStubsGroup();
+      ExecCell(argv, fds);
+    });
+  } else {
+    StartChild(kCellStarted, fds, [&] { ExecCell(argv, fds); });
   }
-  StartChild(kCellStarted, fds, [&] { ExecCell(argv, fds); });
   _exit(0);
 }
 
