@@ -75,8 +75,10 @@ class Havoc {
   }
 
   void AwaitTheEnd() {
-    const auto code = client_->Wait(std::chrono::minutes(3));
-    ASSERT_TRUE(code) << "the run does not end\n" << Story();
+    const auto code = client_->Wait(std::chrono::minutes(6));
+    ASSERT_TRUE(code) << "the run does not end: " << SplitLines(ReadFile(dir_ / "results.jsonl")).size()
+                      << " results of " << jobs_ << "\n"
+                      << Story();
     EXPECT_TRUE(*code == 0 || *code == 1) << *code << "\n" << Story();
     ReadResults(ReadFile(dir_ / "results.jsonl"), report_);
     for (std::size_t i = 0; i < kWorkers; ++i) ReadRunLog(ReadFile(pool_.worker_log(i)), log_);
