@@ -100,9 +100,9 @@ void BrokerCore::WelcomeClient(const Peer& from, const wire::Hello& hello, wire:
 
 void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire::Welcome welcome,
                                TimePoint now) {
-  if (hello.slots < 1 || hello.slots > kMaxSlots || hello.memory_mb < 1 ||
-      hello.memory_mb > kMaxWorkerMemoryMb) {
-    return Refuse(from, "hello.slots and hello.memoryMb must be positive and possible");
+  // No slots: its cell is being started again; a CREDIT follows.
+  if (hello.slots > kMaxSlots || hello.memory_mb < 1 || hello.memory_mb > kMaxWorkerMemoryMb) {
+    return Refuse(from, "hello.slots and hello.memoryMb must be possible, and memoryMb positive");
   }
   if (workers_.size() >= config_.max_peers) {
     return Refuse(from, "there are " + std::to_string(workers_.size()) + " workers already");

@@ -128,6 +128,7 @@ class Havoc {
 
   void CheckNothingIsLeftBehind() {
     for (std::size_t i = 0; i < kWorkers; ++i) {
+      EXPECT_TRUE(pool_.worker(i).IsRunning()) << "worker " << i << " has left\n" << Story();
       for (const pid_t child : ChildrenOf(pool_.worker(i).pid())) {
         const auto name = StatusField(child, "Name");
         for (int patience = 0; patience < 200 && StatusField(child, "State")[0] == 'Z'; ++patience)
