@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -162,12 +163,12 @@ class Havoc {
         client_.reset();
         Sleep(pause);
         NoteWhatIsGivenBack();
-        StartClient();
+        AwaitGreetingAfter([this] { StartClient(); });
         break;
       case Victim::kBroker:
         pool_.KillBroker();
         Sleep(pause);
-        pool_.StartBroker();
+        AwaitGreetingAfter([this] { pool_.StartBroker(); });
         break;
       case Victim::kWorker:
         schedule_ << worker;
@@ -182,6 +183,25 @@ class Havoc {
         break;
     }
     if (victim == Victim::kClient || victim == Victim::kBroker) last_end_ = steady_clock::now();
+  }
+
+  // Client and broker are apart only once they have found each other again; on a busy machine that takes a
+  // while.
+  void AwaitGreetingAfter(const std::function<void()>& start) {
+    const auto greetings = [this] {
+      std::size_t count = 0;
+      for (const std::string& line : SplitLines(ReadFile(pool_.broker_log()))) {
+        const bool greeted = line.ends_with("(skerry/0.1.0)") && line.find(" client ") != std::string::npos;
+        count += greeted ? 1 : 0;
+      }
+      return count;
+    };
+    const std::size_t before = greetings();
+    start();
+    const auto end = steady_clock::now() + std::chrono::seconds(20);
+    while (greetings() == before && client_->IsRunning() && steady_clock::now() < end)
+      Sleep(milliseconds(10));
+    ASSERT_LT(steady_clock::now(), end) << "client and broker do not find each other\n" << Story();
   }
 
   // The cell is known by its log line; its init stub is the only child that is PID 1 somewhere.
