@@ -194,9 +194,10 @@ void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire:
                                TimePoint now) {
   if (const auto refused = quarantine_.ReasonFor(hello.session, now))
     return Refuse(from, PeerRefusal::kCutOff, *refused);
-  if (hello.slots < 1 || hello.memory_mb < 1 || Absurd(hello.slots, hello.memory_mb)) {
+  // No slots: its cell is being started again; a CREDIT follows.
+  if (hello.memory_mb < 1 || Absurd(hello.slots, hello.memory_mb)) {
     return Refuse(from, PeerRefusal::kHello,
-                  "hello.slots must be 1 to " + std::to_string(kMaxSlots) + " and hello.memoryMb 1 to " +
+                  "hello.slots must be 0 to " + std::to_string(kMaxSlots) + " and hello.memoryMb 1 to " +
                       std::to_string(kMaxWorkerMemoryMb));
   }
   const bool known = workers_.Knows(hello.session);

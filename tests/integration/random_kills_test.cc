@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -75,8 +76,10 @@ class Havoc {
   }
 
   void AwaitTheEnd() {
-    const auto code = client_->Wait(std::chrono::minutes(3));
-    ASSERT_TRUE(code) << "the run does not end\n" << Story();
+    const auto code = client_->Wait(std::chrono::minutes(6));
+    ASSERT_TRUE(code) << "the run does not end: " << SplitLines(ReadFile(dir_ / "results.jsonl")).size()
+                      << " results of " << jobs_ << "\n"
+                      << Story();
     EXPECT_TRUE(*code == 0 || *code == 1) << *code << "\n" << Story();
     ReadResults(ReadFile(dir_ / "results.jsonl"), report_);
     for (std::size_t i = 0; i < kWorkers; ++i) ReadRunLog(ReadFile(pool_.worker_log(i)), log_);
@@ -126,6 +129,7 @@ class Havoc {
 
   void CheckNothingIsLeftBehind() {
     for (std::size_t i = 0; i < kWorkers; ++i) {
+      EXPECT_TRUE(pool_.worker(i).IsRunning()) << "worker " << i << " has left\n" << Story();
       for (const pid_t child : ChildrenOf(pool_.worker(i).pid())) {
         const auto name = StatusField(child, "Name");
         for (int patience = 0; patience < 200 && StatusField(child, "State")[0] == 'Z'; ++patience)
@@ -159,12 +163,12 @@ class Havoc {
         client_.reset();
         Sleep(pause);
         NoteWhatIsGivenBack();
-        StartClient();
+        AwaitGreetingAfter([this] { StartClient(); });
         break;
       case Victim::kBroker:
         pool_.KillBroker();
         Sleep(pause);
-        pool_.StartBroker();
+        AwaitGreetingAfter([this] { pool_.StartBroker(); });
         break;
       case Victim::kWorker:
         schedule_ << worker;
@@ -179,6 +183,25 @@ class Havoc {
         break;
     }
     if (victim == Victim::kClient || victim == Victim::kBroker) last_end_ = steady_clock::now();
+  }
+
+  // Client and broker are apart only once they have found each other again; on a busy machine that takes a
+  // while.
+  void AwaitGreetingAfter(const std::function<void()>& start) {
+    const auto greetings = [this] {
+      std::size_t count = 0;
+      for (const std::string& line : SplitLines(ReadFile(pool_.broker_log()))) {
+        const bool greeted = line.ends_with("(skerry/0.1.0)") && line.find(" client ") != std::string::npos;
+        count += greeted ? 1 : 0;
+      }
+      return count;
+    };
+    const std::size_t before = greetings();
+    start();
+    const auto end = steady_clock::now() + std::chrono::seconds(20);
+    while (greetings() == before && client_->IsRunning() && steady_clock::now() < end)
+      Sleep(milliseconds(10));
+    ASSERT_LT(steady_clock::now(), end) << "client and broker do not find each other\n" << Story();
   }
 
   // The cell is known by its log line; its init stub is the only child that is PID 1 somewhere.

@@ -49,6 +49,7 @@ class Pool {
   void KillWorker(std::size_t index);
   /// Another in the place of one that was killed.
   void StartWorker(std::size_t index);
+  std::filesystem::path broker_log() const { return dir_ / "broker.log"; }
   /// Everything that the workers at this place have logged.
   std::filesystem::path worker_log(std::size_t index) const;
   /// Both programs' logs, for a failing test's message.
