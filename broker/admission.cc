@@ -17,6 +17,9 @@ JobError Invalid(std::string message, std::string limit = {}) {
 }
 
 std::optional<JobError> CheckFields(const JobSpec& spec, const std::vector<Payload>& payloads) {
+  for (const std::string* text : {&spec.id.str(), &spec.tenant.str(), &spec.user.str()}) {
+    if (!IsPrintableId(*text)) return Invalid("id, tenant and user must not contain control characters");
+  }
   if (spec.id.empty()) return Invalid("id must be 1 to 256 bytes");
   if (spec.tenant.empty()) return Invalid("tenant must be 1 to 256 bytes");
   if (spec.priority < kMinPriority || spec.priority > kMaxPriority) {

@@ -1,21 +1,53 @@
 #include "broker/broker_core.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
+#include "common/logging.h"
+#include "common/utf8.h"
+#include "common/wire/negotiate.h"
+#include "common/wire/stats.h"
+
 namespace skerry::broker {
 namespace {
 
+// A worker names all its leases in a HELLO.
+constexpr std::uint64_t kMaxSlots = wire::kMaxArray;
 // More than any machine has; keeps sums of credit far from overflow.
-constexpr std::uint64_t kMaxSlots = 1u << 20;
 constexpr std::uint64_t kMaxWorkerMemoryMb = 1u << 26;
+// Messages of a worker that are not about a job, between two heartbeats. It has reason for a handful: PING
+// (one for each few MiB that it sends), PONG, CREDIT when a cell fails.
+constexpr std::uint64_t kMaxControlMessages = 4000;
+constexpr std::size_t kMaxReasonBytes = 1024;
 
-bool VersionsOverlap(const wire::Hello& hello) {
-  return hello.oldest_version <= wire::kVersion && hello.version >= wire::kOldestVersion;
+constexpr std::size_t kMaxLabel = 64;
+
+/// What a worker says about itself, fit for a metric's label.
+std::string Label(std::string_view text) {
+  std::string label(text.substr(0, kMaxLabel));
+  for (char& c : label) {
+    if (c < 0x20 || c > 0x7e) c = '?';
+  }
+  return label.empty() ? "unknown" : label;
+}
+
+bool Absurd(std::uint64_t slots, std::uint64_t memory_mb) {
+  return slots > kMaxSlots || memory_mb > kMaxWorkerMemoryMb;
+}
+
+std::uint64_t SeqOf(const wire::Header& header) {
+  if (const auto* event = std::get_if<wire::Event>(&header)) return event->seq;
+  if (const auto* call = std::get_if<wire::Call>(&header)) return call->seq;
+  if (const auto* final = std::get_if<wire::Final>(&header)) return final->seq;
+  return 0;
+}
+
+bool IsAboutAJob(const wire::Header& header) {
+  return std::holds_alternative<wire::Event>(header) || std::holds_alternative<wire::Call>(header) ||
+         std::holds_alternative<wire::Final>(header);
 }
 
 }  // namespace
@@ -23,11 +55,16 @@ bool VersionsOverlap(const wire::Hello& hello) {
 BrokerCore::BrokerCore(const BrokerConfig& config, TimePoint now)
     : config_(config),
       ledger_(config_, sessions_, workers_, outbox_, counters_),
+      quarantine_(config.cut_off_time),
+      next_epoch_(config.first_lease),
       next_beat_(now + config.heartbeat) {}
 
-void BrokerCore::Refuse(const Peer& peer, std::string reason) {
-  spdlog::warn("refused a {}: {}", peer.side == Side::kClient ? "client" : "worker", reason);
-  outbox_.Put(peer, wire::Refuse{std::move(reason)});
+void BrokerCore::Refuse(const Peer& peer, PeerRefusal why, const std::string& reason) {
+  counters_.Count(why);
+  log::Warn("refused a peer", {{"side", peer.side == Side::kClient ? "client" : "worker"},
+                               {"cause", NameOf(why)},
+                               {"reason", reason}});
+  outbox_.Put(peer, wire::Refuse{std::string(CutUtf8(reason, kMaxReasonBytes))});
 }
 
 void BrokerCore::OnMessage(const Peer& from, wire::Header header, std::vector<Payload> payloads,
@@ -42,7 +79,13 @@ void BrokerCore::OnMessage(const Peer& from, wire::Header header, std::vector<Pa
     }
     if (session != nullptr) return FromClient(*session, header, payloads, now);
   } else if (Worker* worker = workers_.Find(from)) {
-    return FromWorker(*worker, header, payloads, now);
+    if (worker->state != WorkerState::kAway) return FromWorker(*worker, header, payloads, now);
+    // Its old link lives after all: the HELLO that this BYE asks for says what it holds.
+    worker->last_heard = now;
+    worker->away_until = now + config_.worker_return;
+    return outbox_.Put(from, wire::Bye{});
+  } else if (quarantine_.Ignores(from, now)) {
+    return;
   }
   // An unknown peer has outlived what we knew of it (we were restarted, or gave it up): it must say HELLO
   // again.
@@ -50,63 +93,137 @@ void BrokerCore::OnMessage(const Peer& from, wire::Header header, std::vector<Pa
 }
 
 void BrokerCore::OnMalformed(const Peer& from, const std::string& why, TimePoint now) {
-  Refuse(from, "broken message: " + why);
-  if (Session* session = sessions_.Find(from)) PutAway(*session, now);
-  if (Worker* worker = workers_.Find(from)) ledger_.WorkerGone(*worker, now);
+  ++counters_.malformed[static_cast<std::size_t>(from.side)];
+  if (Worker* worker = workers_.Find(from)) return CutOff(*worker, "broken message: " + why, now);
+  if (quarantine_.Ignores(from, now)) return;
+  Refuse(from, PeerRefusal::kMalformed, "broken message: " + why);
+  if (Session* session = sessions_.Find(from)) PutAway(*session, SessionEvent::kBroken, now);
+}
+
+void BrokerCore::OnUnknownType(const Peer& from, TimePoint now) {
+  ++counters_.unknown_messages;
+  if (Session* session = sessions_.Find(from)) {
+    session->last_heard = now;
+  } else if (Worker* worker = workers_.Find(from)) {
+    worker->last_heard = now;
+    if (Floods(*worker)) CutOff(*worker, "a flood of messages of unknown type", now);
+  } else if (!quarantine_.Ignores(from, now)) {
+    outbox_.Put(from, wire::Bye{});
+  }
+}
+
+void BrokerCore::CutOff(Worker& worker, const std::string& lie, TimePoint now) {
+  ++counters_.workers_cut_off;
+  log::Error("worker is cut off", {{"worker", worker.session.str()}, {"reason", lie}});
+  quarantine_.Add(worker.session, worker.link, lie, now);
+  Refuse(worker.link, PeerRefusal::kCutOff, "cut off: " + lie);
+  EndWorker(worker, WorkerEvent::kLie, "its worker was cut off", now);
+}
+
+void BrokerCore::EndWorker(Worker& worker, WorkerEvent event, const std::string& why, TimePoint now) {
+  worker.state = Next(worker.state, event).value_or(WorkerState::kGone);
+  ledger_.WorkerGone(worker, why, now);
+}
+
+bool BrokerCore::Floods(Worker& worker) {
+  return ++worker.control_messages > kMaxControlMessages;
 }
 
 void BrokerCore::OnHello(const Peer& from, const wire::Hello& hello, TimePoint now) {
   const wire::Role expected = from.side == Side::kClient ? wire::Role::kClient : wire::Role::kWorker;
-  if (!VersionsOverlap(hello)) {
-    return Refuse(from, "it speaks wire versions " + std::to_string(hello.oldest_version) + " to " +
-                            std::to_string(hello.version) + ", this broker " +
-                            std::to_string(wire::kOldestVersion) + " to " + std::to_string(wire::kVersion));
-  }
+  const auto version = wire::AgreeOnVersion({wire::kOldestVersion, wire::kVersion},
+                                            {hello.oldest_version, hello.version}, wire::NameOf(hello.role));
+  if (!version) return Refuse(from, PeerRefusal::kVersion, version.error().message);
   if (hello.role != expected) {
-    return Refuse(from, "this endpoint is for " + std::string(wire::NameOf(expected)) + "s");
+    return Refuse(from, PeerRefusal::kRole,
+                  "this endpoint is for " + std::string(wire::NameOf(expected)) +
+                      "s; the broker has another for " + std::string(wire::NameOf(hello.role)) + "s");
   }
-  if (hello.session.empty()) return Refuse(from, "hello.session must not be empty");
+  if (hello.session.empty()) return Refuse(from, PeerRefusal::kHello, "hello.session must not be empty");
+  if (!IsPrintableId(hello.session.str()) || !IsPrintableId(hello.tenant.str())) {
+    return Refuse(from, PeerRefusal::kHello,
+                  "hello.session and hello.tenant must not contain control characters");
+  }
+  if (IsAnothers(from, hello.session)) {
+    return Refuse(from, PeerRefusal::kHello, "this connection is another session's already");
+  }
   wire::Welcome welcome;
-  welcome.version = std::min(hello.version, wire::kVersion);
+  welcome.version = *version;
+  welcome.capabilities = {std::string(wire::kStatsCapability)};
+  if (config_.allow_wasm) welcome.capabilities.emplace_back("wasm");
+  welcome.capabilities = wire::CommonCapabilities(welcome.capabilities, hello.capabilities);
   welcome.session_ttl_ms = static_cast<std::uint64_t>(config_.session_ttl.count());
   welcome.heartbeat_ms = static_cast<std::uint64_t>(config_.heartbeat.count());
   if (from.side == Side::kClient) return WelcomeClient(from, hello, welcome, now);
   WelcomeWorker(from, hello, welcome, now);
 }
 
+/// One connection that greets under ever new names would leave a record of each.
+bool BrokerCore::IsAnothers(const Peer& link, const SessionId& session) {
+  const Session* client = sessions_.Find(link);
+  const Worker* worker = workers_.Find(link);
+  return (client != nullptr && client->id != session) || (worker != nullptr && worker->session != session);
+}
+
 void BrokerCore::WelcomeClient(const Peer& from, const wire::Hello& hello, wire::Welcome welcome,
                                TimePoint now) {
-  const bool known = sessions_.Knows(hello.session);
+  bool known = sessions_.Knows(hello.session);
   if (!known && sessions_.size() >= config_.max_peers) {
-    return Refuse(from, "there are " + std::to_string(sessions_.size()) + " clients already");
+    return Refuse(from, PeerRefusal::kTooMany,
+                  "there are " + std::to_string(sessions_.size()) + " clients already");
   }
   Session& session = sessions_.Connect(hello.session, from, now);
   session.tenant = hello.tenant;
+  if (!known) session.epoch = next_epoch_++;
+  // One whose WELCOME into this life of the session was lost still counts in the one before.
+  known = known && (hello.epoch == 0 || hello.epoch == session.epoch);
+  welcome.epoch = session.epoch;
   welcome.credit = config_.client_credit;
   welcome.resumed = known;
-  spdlog::info("client {} {} ({})", session.id.str(), known ? "is back" : "connected",
-               hello.software.substr(0, 100));
+  const LogFields fields = {{"client", session.id.str()}, {"software", hello.software}};
+  if (known) {
+    log::Info("client is back", fields);
+  } else {
+    log::Info("client connected", fields);
+  }
   outbox_.Put(from, welcome);
-  ledger_.Resend(session);
+  ledger_.Resend(session, known ? hello.seen : 0);
 }
 
 void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire::Welcome welcome,
                                TimePoint now) {
-  if (hello.slots < 1 || hello.slots > kMaxSlots || hello.memory_mb < 1 ||
-      hello.memory_mb > kMaxWorkerMemoryMb) {
-    return Refuse(from, "hello.slots and hello.memoryMb must be positive and possible");
+  if (const auto refused = quarantine_.ReasonFor(hello.session, now))
+    return Refuse(from, PeerRefusal::kCutOff, *refused);
+  // No slots: its cell is being started again; a CREDIT follows.
+  if (hello.memory_mb < 1 || Absurd(hello.slots, hello.memory_mb)) {
+    return Refuse(from, PeerRefusal::kHello,
+                  "hello.slots must be 0 to " + std::to_string(kMaxSlots) + " and hello.memoryMb 1 to " +
+                      std::to_string(kMaxWorkerMemoryMb));
   }
-  if (workers_.size() >= config_.max_peers) {
-    return Refuse(from, "there are " + std::to_string(workers_.size()) + " workers already");
+  const bool known = workers_.Knows(hello.session);
+  if (!known && workers_.size() >= config_.max_peers) {
+    return Refuse(from, PeerRefusal::kTooMany,
+                  "there are " + std::to_string(workers_.size()) + " workers already");
   }
+  quarantine_.Pardon(from);
   Worker& worker = workers_.Connect(hello.session, from, now);
+  if (Floods(worker)) return CutOff(worker, "a flood of HELLOs", now);
+  worker.build = {Label(hello.software), Label(hello.v8)};
   worker.slots = hello.slots;
   worker.memory_mb = hello.memory_mb;
   worker.full_memory_mb = hello.memory_mb;
-  worker.draining = false;
-  spdlog::info("worker {} connected: {} slots, {} MiB, {} jobs in hand ({})", worker.session.str(),
-               worker.slots, worker.memory_mb, worker.used_slots(), hello.software.substr(0, 100));
+  const LogFields fields = {{"worker", worker.session.str()}, {"slots", worker.slots},
+                            {"memoryMb", worker.memory_mb},   {"jobs", worker.used_slots()},
+                            {"software", hello.software},     {"v8", hello.v8}};
+  if (known) {
+    log::Info("worker is back", fields);
+  } else {
+    log::Info("worker connected", fields);
+  }
+  welcome.resumed = known;
   outbox_.Put(from, welcome);
+  // One that we do not know ends by itself what it may still run; that runs elsewhere, or ran.
+  if (known) ledger_.Reconcile(worker, hello.leases, now);
   ledger_.Dispatch(now);
 }
 
@@ -123,14 +240,17 @@ void BrokerCore::FromClient(Session& session, wire::Header& header, std::vector<
         } else if constexpr (std::is_same_v<Message, wire::Answer>) {
           ledger_.Answer(session, std::move(message), std::move(payloads));
         } else if constexpr (std::is_same_v<Message, wire::Ack>) {
-          ledger_.Acknowledge(session, message.ids);
+          ledger_.Acknowledge(session, message.ids, now);
         } else if constexpr (std::is_same_v<Message, wire::Ping>) {
-          outbox_.Put(session.link, wire::Pong{});
+          outbox_.Put(session.link, wire::Pong{message.number});
+        } else if constexpr (std::is_same_v<Message, wire::Pong>) {
+          ledger_.Confirm(session, message.number, now);
         } else if constexpr (std::is_same_v<Message, wire::Bye>) {
-          spdlog::info("client {} said bye with {} jobs unfinished", session.id.str(), session.unfinished);
-          ledger_.Abandon(session, now);
-        } else if constexpr (!std::is_same_v<Message, wire::Pong>) {
-          Refuse(session.link, "a client does not send " + std::string(Message::kType));
+          log::Info("client said bye", {{"client", session.id.str()}, {"jobs", session.unfinished}});
+          ledger_.Abandon(session, SessionEvent::kBye, now);
+        } else {
+          Refuse(session.link, PeerRefusal::kUnexpected,
+                 "a client does not send " + std::string(Message::kType));
         }
       },
       header);
@@ -139,51 +259,96 @@ void BrokerCore::FromClient(Session& session, wire::Header& header, std::vector<
 void BrokerCore::FromWorker(Worker& worker, wire::Header& header, std::vector<Payload>& payloads,
                             TimePoint now) {
   worker.last_heard = now;
-  std::visit(
-      [&](auto& message) {
+  if (!IsAboutAJob(header) && Floods(worker)) {
+    return CutOff(worker, "more than " + std::to_string(kMaxControlMessages) + " messages in a heartbeat",
+                  now);
+  }
+  if (const std::uint64_t seq = SeqOf(header); seq > 0) {
+    if (seq <= worker.seen) {
+      ++counters_.repeated_messages;
+      return;
+    }
+    worker.seen = seq;
+  }
+  const auto lie = std::visit(
+      [&](auto& message) -> std::optional<std::string> {
         using Message = std::remove_cvref_t<decltype(message)>;
         if constexpr (std::is_same_v<Message, wire::Event> || std::is_same_v<Message, wire::Call>) {
-          ledger_.Relay(worker, std::move(message), std::move(payloads));
+          return ledger_.Relay(worker, std::move(message), std::move(payloads));
         } else if constexpr (std::is_same_v<Message, wire::Final>) {
-          ledger_.Finish(worker, std::move(message), std::move(payloads), now);
+          return ledger_.Finish(worker, std::move(message), std::move(payloads), now);
         } else if constexpr (std::is_same_v<Message, wire::Credit>) {
-          worker.slots = std::min(message.slots, kMaxSlots);
-          worker.memory_mb = std::min(message.memory_mb, kMaxWorkerMemoryMb);
-          worker.full_memory_mb = std::max(worker.full_memory_mb, worker.memory_mb);
-          ledger_.Dispatch(now);
+          return OnCredit(worker, message, now);
+        } else if constexpr (std::is_same_v<Message, wire::Stats>) {
+          return TakeStats(worker, message);
         } else if constexpr (std::is_same_v<Message, wire::Drain>) {
-          spdlog::info("worker {} drains, {} jobs in hand", worker.session.str(), worker.used_slots());
-          worker.draining = true;
+          log::Info("worker drains", {{"worker", worker.session.str()}, {"jobs", worker.used_slots()}});
+          worker.state = Next(worker.state, WorkerEvent::kDrain).value_or(worker.state);
         } else if constexpr (std::is_same_v<Message, wire::Ping>) {
-          outbox_.Put(worker.link, wire::Pong{});
+          outbox_.Put(worker.link, wire::Pong{message.number});
+        } else if constexpr (std::is_same_v<Message, wire::Pong>) {
+          worker.answers.Confirm(message.number);
         } else if constexpr (std::is_same_v<Message, wire::Bye>) {
-          spdlog::info("worker {} said bye, {} jobs in hand", worker.session.str(), worker.used_slots());
-          ledger_.WorkerGone(worker, now);
-        } else if constexpr (!std::is_same_v<Message, wire::Pong>) {
-          Refuse(worker.link, "a worker does not send " + std::string(Message::kType));
+          log::Info("worker said bye", {{"worker", worker.session.str()}, {"jobs", worker.used_slots()}});
+          EndWorker(worker, WorkerEvent::kBye, "its worker went away", now);
+        } else {
+          return "a worker does not send " + std::string(Message::kType);
         }
+        return std::nullopt;
       },
       header);
+  if (lie) CutOff(worker, *lie, now);
+}
+
+std::optional<std::string> BrokerCore::OnCredit(Worker& worker, const wire::Credit& credit, TimePoint now) {
+  if (Absurd(credit.slots, credit.memory_mb)) {
+    return "a credit of " + std::to_string(credit.slots) + " slots and " + std::to_string(credit.memory_mb) +
+           " MiB";
+  }
+  worker.slots = credit.slots;
+  worker.memory_mb = credit.memory_mb;
+  worker.full_memory_mb = std::max(worker.full_memory_mb, worker.memory_mb);
+  ledger_.Dispatch(now);
+  return std::nullopt;
+}
+
+std::optional<std::string> BrokerCore::TakeStats(Worker& worker, const wire::Stats& stats) {
+  const WorkerStats told = wire::FromStats(stats);
+  const auto fresh = NewSince(told, worker.stats);
+  if (!fresh) return "figures that cannot be: " + fresh.error().message;
+  counters_.workers.AddCounts(*fresh);
+  worker.stats = told;
+  return std::nullopt;
+}
+
+BrokerGauges BrokerCore::gauges() const {
+  return {ledger_.queue().size(), ledger_.queue().bytes(), workers_.Sums(), sessions_.Sums(),
+          workers_.Builds()};
 }
 
 void BrokerCore::OnUndeliverable(Send send, TimePoint now) {
   if (Session* session = sessions_.Find(send.peer)) {
-    if (session->state == SessionState::kLinked) PutAway(*session, now);
-    return ledger_.Undelivered(*session, std::move(send));
+    // What it must have is kept: its pipe and its finals begin anew with its next HELLO.
+    return PutAway(*session, SessionEvent::kUnreachable, now);
   }
-  if (Worker* worker = workers_.Find(send.peer)) {
-    spdlog::warn("worker {} cannot be reached", worker->session.str());
-    if (const auto* dispatch = std::get_if<wire::Dispatch>(&send.header)) {
-      ledger_.DispatchFailed(*worker, dispatch->lease, now);
-    }
-    ledger_.WorkerGone(*worker, now);
+  Worker* worker = workers_.Find(send.peer);
+  if (worker == nullptr) return;
+  if (const auto next = Next(worker->state, WorkerEvent::kUnreachable)) {
+    log::Warn("worker cannot be reached; its jobs are its own for a while",
+              {{"worker", worker->session.str()}, {"returnMs", config_.worker_return.count()}});
+    worker->state = *next;
+    worker->away_until = now + config_.worker_return;
+  }
+  if (const auto* dispatch = std::get_if<wire::Dispatch>(&send.header)) {
+    ledger_.DispatchFailed(*worker, dispatch->lease, now);
+    ledger_.Dispatch(now);
   }
 }
 
-void BrokerCore::PutAway(Session& session, TimePoint now) {
-  if (session.state != SessionState::kLinked) return;
-  spdlog::info("client {} is away with {} jobs unfinished", session.id.str(), session.unfinished);
-  sessions_.GoAway(session, now + config_.session_ttl);
+void BrokerCore::PutAway(Session& session, SessionEvent why, TimePoint now) {
+  if (!sessions_.GoAway(session, why, now + config_.session_ttl)) return;
+  log::Info("client is away",
+            {{"client", session.id.str()}, {"cause", NameOf(why)}, {"jobs", session.unfinished}});
 }
 
 void BrokerCore::OnTick(TimePoint now) {
@@ -198,25 +363,29 @@ void BrokerCore::OnTick(TimePoint now) {
 void BrokerCore::DropSilentPeers(TimePoint now) {
   for (Session* session : sessions_.All()) {
     if (session->state == SessionState::kLinked && now - session->last_heard >= config_.peer_timeout) {
-      PutAway(*session, now);
+      PutAway(*session, SessionEvent::kSilent, now);
     } else if (session->state == SessionState::kAway && now >= session->expires) {
-      spdlog::info("client {} did not come back", session->id.str());
-      ledger_.Abandon(*session, now);
+      log::Info("client did not come back", {{"client", session->id.str()}});
+      ledger_.Abandon(*session, SessionEvent::kTtl, now);
     }
   }
   for (Worker* worker : workers_.All()) {
-    if (now - worker->last_heard < config_.peer_timeout) continue;
-    spdlog::warn("worker {} was silent too long, {} jobs in hand", worker->session.str(),
-                 worker->used_slots());
-    ledger_.WorkerGone(*worker, now);
+    const bool late = worker->state == WorkerState::kAway && now >= worker->away_until;
+    if (!late && now - worker->last_heard < config_.peer_timeout) continue;
+    log::Warn("worker is given up", {{"worker", worker->session.str()},
+                                     {"cause", late ? "did not come back" : "silent too long"},
+                                     {"jobs", worker->used_slots()}});
+    EndWorker(*worker, WorkerEvent::kSilent, "its worker went away", now);
   }
 }
 
 void BrokerCore::PingAll() {
-  for (Session* session : sessions_.All()) {
-    if (session->state == SessionState::kLinked) outbox_.Put(session->link, wire::Ping{});
+  for (Session* session : sessions_.All()) ledger_.Ping(*session);
+  for (Worker* worker : workers_.All()) {
+    worker->control_messages = 0;
+    if (worker->state != WorkerState::kAway)
+      outbox_.Put(worker->link, wire::Ping{worker->answers.NextPing()});
   }
-  for (Worker* worker : workers_.All()) outbox_.Put(worker->link, wire::Ping{});
 }
 
 TimePoint BrokerCore::NextWake() const {

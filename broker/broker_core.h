@@ -6,17 +6,20 @@
 // It says HELLO and PING with its peers, tells the living from the dead, and hands everything about jobs to
 // JobLedger. Deterministic: the same events at the same times give the same sends.
 //
-// Threads: one. Ownership: owns every session, worker and job. Errors: a peer that breaks the protocol is
-// refused.
+// Threads: one. Ownership: owns every session, worker and job. Errors: a client that breaks the protocol is
+// refused; a worker that does, or that lies (worker_conduct.h), is cut off.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "broker/config.h"
 #include "broker/counters.h"
+#include "broker/gauges.h"
 #include "broker/job_ledger.h"
 #include "broker/outbox.h"
+#include "broker/quarantine.h"
 #include "broker/session_registry.h"
 #include "broker/worker_registry.h"
 
@@ -28,8 +31,10 @@ class BrokerCore {
   BrokerCore(const BrokerConfig& config, TimePoint now);
 
   void OnMessage(const Peer& from, wire::Header header, std::vector<Payload> payloads, TimePoint now);
-  /// A header that does not decode; `why` goes back to the peer.
+  /// A message that does not decode; `why` goes back to the peer.
   void OnMalformed(const Peer& from, const std::string& why, TimePoint now);
+  /// A message of a type that only newer peers know: ignored, since what matters to both was negotiated.
+  void OnUnknownType(const Peer& from, TimePoint now);
   /// `send` was not taken: the peer is gone, or reads too slowly to be kept waiting for.
   void OnUndeliverable(Send send, TimePoint now);
   /// To be called at NextWake(), or earlier.
@@ -39,20 +44,32 @@ class BrokerCore {
   std::vector<Send> TakeSends() { return outbox_.Take(); }
 
   const BrokerCounters& counters() const { return counters_; }
+  BrokerGauges gauges() const;
   std::uint64_t queued() const { return ledger_.queue().size(); }
   std::uint64_t queued_bytes() const { return ledger_.queue().bytes(); }
   std::uint64_t running() const { return workers_.leases(); }
+  /// Finals, events and host calls kept for clients, in bytes.
+  std::uint64_t held_bytes() const { return ledger_.held_bytes(); }
   std::size_t workers() const { return workers_.size(); }
   std::size_t sessions() const { return sessions_.size(); }
 
  private:
+  bool IsAnothers(const Peer& link, const SessionId& session);
   void OnHello(const Peer& from, const wire::Hello& hello, TimePoint now);
   void WelcomeClient(const Peer& from, const wire::Hello& hello, wire::Welcome welcome, TimePoint now);
   void WelcomeWorker(const Peer& from, const wire::Hello& hello, wire::Welcome welcome, TimePoint now);
   void FromClient(Session& session, wire::Header& header, std::vector<Payload>& payloads, TimePoint now);
   void FromWorker(Worker& worker, wire::Header& header, std::vector<Payload>& payloads, TimePoint now);
-  void Refuse(const Peer& peer, std::string reason);
-  void PutAway(Session& session, TimePoint now);
+  /// These two: what is wrong with it, if anything.
+  std::optional<std::string> TakeStats(Worker& worker, const wire::Stats& stats);
+  void Refuse(const Peer& peer, PeerRefusal why, const std::string& reason);
+  void PutAway(Session& session, SessionEvent why, TimePoint now);
+  /// Refused, and its session for a while; its jobs run elsewhere or are LOST. `worker` is dead after this.
+  void CutOff(Worker& worker, const std::string& lie, TimePoint now);
+  void EndWorker(Worker& worker, WorkerEvent event, const std::string& why, TimePoint now);
+  /// Whether the worker has said more than it can have reason to since the last heartbeat.
+  bool Floods(Worker& worker);
+  std::optional<std::string> OnCredit(Worker& worker, const wire::Credit& credit, TimePoint now);
   void DropSilentPeers(TimePoint now);
   void PingAll();
 
@@ -62,6 +79,8 @@ class BrokerCore {
   SessionRegistry sessions_;
   WorkerRegistry workers_;
   JobLedger ledger_;
+  Quarantine quarantine_;
+  std::uint64_t next_epoch_;
   TimePoint next_beat_;
 };
 

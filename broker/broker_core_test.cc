@@ -61,9 +61,9 @@ TEST(BrokerCore, RefusesMoreClientsThanMaxPeersButLetsAKnownOneBackIn) {
   EXPECT_EQ(broker.ToClient<wire::Welcome>("a2").size(), 1u);
 }
 
-TEST(BrokerCore, RefusesAWorkerWithoutSlotsOrMemory) {
+TEST(BrokerCore, RefusesAWorkerWithoutMemoryOrWithImpossiblyManySlots) {
   CoreHarness broker;
-  broker.ConnectWorker("none", 0);
+  broker.ConnectWorker("none", std::uint64_t{1} << 40);
   broker.ConnectWorker("empty", 1, 0);
   EXPECT_EQ(broker.ToWorker<wire::Refuse>("none").size(), 1u);
   EXPECT_EQ(broker.ToWorker<wire::Refuse>("empty").size(), 1u);
@@ -147,6 +147,41 @@ TEST(BrokerConfig, SaysEveryFaultAtOnce) {
     EXPECT_NE(valid.error().message.find(field), std::string::npos) << field;
   }
   EXPECT_TRUE(BrokerConfig().Validate());
+}
+
+// Its cell is down for a moment, and the broker was restarted in it.
+TEST(WorkerWithoutSlots, IsWelcomeAndGetsJobsOnceItHasCredit) {
+  CoreHarness broker;
+  broker.ConnectWorker("w", 0);
+  broker.ConnectClient("c", "s");
+  broker.Submit("c", "a");
+  EXPECT_EQ(broker.ToWorker<wire::Welcome>("w").size(), 1u);
+  EXPECT_TRUE(broker.ToWorker<wire::Dispatch>("w").empty());
+  broker.Say(testing::WorkerPeer("w"), wire::Credit{2, 4096});
+  EXPECT_EQ(broker.ToWorker<wire::Dispatch>("w").size(), 1u);
+}
+
+TEST(WorkerThatGreetsAgain, IsToldWhetherItsLeasesAreKnown) {
+  CoreHarness broker;
+  broker.ConnectWorker("w1", 1, 64, "session");
+  broker.ConnectWorker("w2", 1, 64, "session");
+  broker.Say(testing::WorkerPeer("w2"), wire::Bye{});
+  broker.ConnectWorker("w3", 1, 64, "session");
+  EXPECT_FALSE(broker.ToWorker<wire::Welcome>("w1").at(0).resumed);
+  EXPECT_TRUE(broker.ToWorker<wire::Welcome>("w2").at(0).resumed);
+  EXPECT_FALSE(broker.ToWorker<wire::Welcome>("w3").at(0).resumed);
+}
+
+TEST(OneConnection, IsOneSessionHoweverOftenItGreets) {
+  CoreHarness broker;
+  for (int i = 0; i < 100; ++i) {
+    broker.ConnectClient("c", "session " + std::to_string(i));
+    broker.ConnectWorker("w", 1, 64, "worker " + std::to_string(i));
+  }
+  EXPECT_EQ(broker.core.sessions(), 1u);
+  EXPECT_EQ(broker.core.workers(), 1u);
+  EXPECT_EQ(broker.ToClient<wire::Refuse>("c").size(), 99u);
+  EXPECT_EQ(broker.ToWorker<wire::Refuse>("w").size(), 99u);
 }
 
 }  // namespace

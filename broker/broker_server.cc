@@ -1,7 +1,5 @@
 #include "broker/broker_server.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -48,9 +46,12 @@ Result<std::unique_ptr<BrokerServer>> BrokerServer::Start(const ServerOptions& o
     if (auto bound = server->workers_.Bind(endpoint); !bound) return Fail(bound.error());
   }
   if (!options.metrics.empty()) {
-    auto metrics = Metrics::Serve(options.metrics);
-    if (!metrics) return Fail(metrics.error());
-    server->metrics_ = std::move(*metrics);
+    auto http = HttpEndpoint::Serve(options.metrics,
+                                    {[at = server.get()] { return at->metrics_.Text(); },
+                                     [at = server.get()] { return at->health_.Live(SteadyClock::now()); },
+                                     [at = server.get()] { return at->health_.Ready(SteadyClock::now()); }});
+    if (!http) return Fail(http.error());
+    server->http_ = std::move(*http);
   }
   return server;
 }
@@ -59,17 +60,18 @@ void BrokerServer::Run(int stop_fd) {
   std::array<zmq::pollitem_t, 3> items = {{{clients_.socket().handle(), 0, ZMQ_POLLIN, 0},
                                            {workers_.socket().handle(), 0, ZMQ_POLLIN, 0},
                                            {nullptr, stop_fd, ZMQ_POLLIN, 0}}};
+  ShowState(SteadyClock::now());
   for (;;) {
     const auto until_wake = std::chrono::ceil<Millis>(core_.NextWake() - SteadyClock::now());
     Wait(items, std::clamp(until_wake, Millis(0), kLongestSleep));
-    if ((items[2].revents & ZMQ_POLLIN) != 0) return;
+    if ((items[2].revents & ZMQ_POLLIN) != 0) return health_.Beat(SteadyClock::now(), Readiness::kStopping);
     // Workers first: finals free slots and memory before more work comes in.
     if ((items[1].revents & ZMQ_POLLIN) != 0) Drain(workers_);
     if ((items[0].revents & ZMQ_POLLIN) != 0) Drain(clients_);
     const TimePoint now = SteadyClock::now();
     if (now >= core_.NextWake()) core_.OnTick(now);
     Flush();
-    ShowMetrics();
+    ShowState(now);
   }
 }
 
@@ -87,6 +89,9 @@ void BrokerServer::Feed(Received received) {
   const TimePoint now = SteadyClock::now();
   if (!received.well_formed) return core_.OnMalformed(received.from, "wrong number of frames", now);
   auto header = wire::Decode({received.header.data<char>(), received.header.size()});
+  if (!header && header.error().kind == ErrorKind::kUnknownType) {
+    return core_.OnUnknownType(received.from, now);
+  }
   if (!header) return core_.OnMalformed(received.from, header.error().message, now);
   core_.OnMessage(received.from, std::move(*header), std::move(received.payloads), now);
 }
@@ -106,10 +111,11 @@ void BrokerServer::Flush() {
   }
 }
 
-void BrokerServer::ShowMetrics() {
-  if (metrics_ == nullptr) return;
-  metrics_->Show(core_.counters(),
-                 {core_.queued(), core_.queued_bytes(), core_.running(), core_.workers(), core_.sessions()});
+void BrokerServer::ShowState(TimePoint now) {
+  if (http_ == nullptr) return;
+  const BrokerGauges gauges = core_.gauges();
+  metrics_.Show(core_.counters(), gauges);
+  health_.Beat(now, ReadinessOf(gauges.workers));
 }
 
 }  // namespace skerry::broker

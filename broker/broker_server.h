@@ -14,6 +14,8 @@
 
 #include "broker/broker_core.h"
 #include "broker/config.h"
+#include "broker/health.h"
+#include "broker/http_endpoint.h"
 #include "broker/metrics.h"
 #include "broker/router.h"
 #include "common/result.h"
@@ -40,13 +42,15 @@ class BrokerServer {
   void Drain(Router& router);
   void Feed(Received received);
   void Flush();
-  void ShowMetrics();
+  void ShowState(TimePoint now);
 
   zmq::context_t context_;
   Router clients_;
   Router workers_;
   BrokerCore core_;
-  std::unique_ptr<Metrics> metrics_;
+  Metrics metrics_;
+  Health health_{SteadyClock::now()};
+  std::unique_ptr<HttpEndpoint> http_;  // last: its threads read the two above
 };
 
 }  // namespace skerry::broker

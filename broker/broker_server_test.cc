@@ -1,4 +1,4 @@
-// The shell over real sockets: framing, hostile peers, endpoints, undeliverable messages, metrics.
+// The shell over real sockets: framing, hostile peers, endpoints, undeliverable messages.
 #include "broker/broker_server.h"
 
 #include <gtest/gtest.h>
@@ -37,6 +37,19 @@ class RawPeer {
     Put(payloads);
   }
 
+  /// The next message, whatever it is.
+  std::optional<wire::Header> AwaitAny() {
+    zmq::message_t frame;
+    if (!socket_.recv(frame)) return std::nullopt;
+    auto header = wire::Decode({frame.data<char>(), frame.size()});
+    payloads.clear();
+    while (frame.more()) {
+      (void)socket_.recv(frame);
+      payloads.push_back(frame.to_string());
+    }
+    if (!header) return std::nullopt;
+    return std::move(*header);
+  }
   /// The next message of that kind; others are passed over. Its payloads are in `payloads`.
   template <class Message>
   std::optional<Message> Await() {
@@ -209,32 +222,24 @@ TEST_F(Server, AClientThatDoesNotReadLosesNothingAndHoldsNobodyUp) {
   slow.Put(Job("a"), {"x", ""});
   const LeaseId lease = worker.Await<wire::Dispatch>()->lease;
   // Far more than both HWMs and the kernel's buffers hold, each naming its place.
-  constexpr int kEvents = 20'000;
+  constexpr int kEvents = 2'000;  // what the job's caps let through
   wire::Event event;
   event.lease = lease;
-  for (int i = 0; i < kEvents; ++i) worker.Put(event, {std::to_string(i) + std::string(1'000, '.')});
+  for (int i = 0; i < kEvents; ++i) worker.Put(event, {std::to_string(i) + std::string(10'000, '.')});
   RawPeer other(context_, clients_);
   other.Put(ClientHello("other"));
   ASSERT_TRUE(other.Await<wire::Welcome>()) << "the slow client held up another";
 
   int next = 0;
-  int rounds = 0;  // a backlog longer than the HWM takes several
-  slow.socket().set(zmq::sockopt::rcvtimeo, 300);
   while (next < kEvents) {
-    if (slow.Await<wire::Event>()) {
-      ASSERT_EQ(std::atoi(slow.payloads.at(0).c_str()), next);
-      ++next;
-      continue;
-    }
-    // What was queued is read. The PING of a client put away is answered with BYE, and its HELLO brings the
-    // rest.
-    ASSERT_LT(++rounds, 20) << "only " << next << " events came";
-    slow.Put(wire::Ping{});
-    ASSERT_TRUE(slow.Await<wire::Bye>());
-    slow.Put(ClientHello("slow"));
-    ASSERT_TRUE(slow.Await<wire::Welcome>());
+    const auto header = slow.AwaitAny();
+    ASSERT_TRUE(header) << "only " << next << " events came";
+    // Answering PINGs is what says that it has read; the window opens as it goes.
+    if (const auto* ping = std::get_if<wire::Ping>(&*header)) slow.Put(wire::Pong{ping->number});
+    if (!std::holds_alternative<wire::Event>(*header)) continue;
+    ASSERT_EQ(std::atoi(slow.payloads.at(0).c_str()), next);
+    ++next;
   }
-  EXPECT_GT(rounds, 0) << "the client was never put away: this test shows nothing";
 }
 
 TEST(ServerStart, RefusesEndpointsThatOtherMachinesReach) {
@@ -258,29 +263,6 @@ TEST(ServerStart, SaysWhichEndpointIsTaken) {
   const auto second = BrokerServer::Start(options);
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().message.find("17701"), std::string::npos);
-}
-
-TEST(MetricsText, ShowsCountersAndGaugesAndNeverCountsTwice) {
-  auto metrics = Metrics::Serve("127.0.0.1:17702");
-  ASSERT_TRUE(metrics) << metrics.error().message;
-  BrokerCounters counters;
-  counters.submitted = 5;
-  counters.finished_error[static_cast<std::size_t>(Code::kTimeout)] = 2;
-  counters.limit_trips[static_cast<std::size_t>(LimitId::kTimeoutMs)] = 2;
-  (*metrics)->Show(counters, {.queued = 3});
-  (*metrics)->Show(counters, {.queued = 4});
-  const std::string text = (*metrics)->Text();
-  for (const char* line :
-       {"skerry_jobs_submitted_total 5\n", "skerry_jobs_finished_total{code=\"TIMEOUT\"} 2\n",
-        "skerry_limit_trips_total{limit=\"timeoutMs\"} 2\n",
-        "skerry_limit_trips_total{limit=\"memoryMb\"} 0\n", "skerry_queued_jobs 4\n"}) {
-    EXPECT_NE(text.find(line), std::string::npos) << line << text;
-  }
-}
-
-TEST(MetricsText, IsServedOnLoopbackOnly) {
-  EXPECT_FALSE(Metrics::Serve("0.0.0.0:17703"));
-  EXPECT_FALSE(Metrics::Serve("17703"));
 }
 
 }  // namespace

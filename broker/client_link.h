@@ -1,13 +1,15 @@
-// What goes to a client: at once while it is linked, into its session's bounded backlog while it is away.
+// What goes to a client: through its session's bounded pipe while it is linked, kept there while it is away.
 //
-// Threads: the core's.
+// Threads: the core's. Ownership: borrows the outbox and the books, which outlive it.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
+#include "broker/config.h"
+#include "broker/flow_control.h"
 #include "broker/outbox.h"
 #include "broker/session_registry.h"
-#include "common/units.h"
 
 namespace skerry::broker {
 
@@ -15,19 +17,35 @@ enum class Delivery : bool { kDropped, kTaken };
 
 class ClientLink {
  public:
-  ClientLink(Outbox& outbox, Bytes max_backlog) : outbox_(outbox), max_backlog_(max_backlog) {}
+  ClientLink(const BrokerConfig& config, Outbox& outbox, FlowControl& flow)
+      : config_(config), outbox_(outbox), flow_(flow), mark_seed_(config.first_lease) {}
 
-  /// For what need not wait for an absent client (ACCEPTED, FINAL: it gets those again on HELLO).
-  void SendIfLinked(Session& session, wire::Header header, std::vector<Payload> payloads = {});
-  /// For what exists once (EVENT, CALL). Dropped when the backlog is full or the session closed.
-  Delivery SendOrKeep(Session& session, wire::Header header, std::vector<Payload> payloads);
-  /// Everything kept, in order, to the session's new link.
-  void Flush(Session& session);
+  /// ACCEPTED: for information; not sent to a client that is away or far behind.
+  void Inform(Session& session, const wire::Accepted& accepted);
+  /// EVENT, CALL. Dropped when too much is kept for this client already, or the session is closed.
+  Delivery Send(Session& session, wire::Header header, std::vector<Payload> payloads);
+  /// A FINAL that the ledger keeps: sent now, or with Resend when the client is back. Once, however often it
+  /// is asked for before it has been read.
+  void SendFinal(Session& session, const Job& job);
+  /// A FINAL that nobody keeps: of a SUBMIT that was refused. Dropped: the client must be put away, so that
+  /// it submits again.
+  Delivery SendRefusal(Session& session, wire::Final final, Payload payload);
+
+  /// On a new link: what it has not seen, in order; the finals are the caller's to send.
+  void Relink(Session& session, std::uint64_t seen);
+  /// A PONG: what it has read makes room for more.
+  void OnPong(Session& session, std::uint64_t mark);
+  /// A PING, marking what is on its way.
+  void Ping(Session& session);
   void Forget(Session& session);
 
  private:
+  void Pump(Session& session);
+
+  const BrokerConfig& config_;
   Outbox& outbox_;
-  Bytes max_backlog_;
+  FlowControl& flow_;
+  std::uint64_t mark_seed_;
 };
 
 }  // namespace skerry::broker

@@ -36,12 +36,28 @@ struct BrokerConfig {
   /// Re-dispatches of a `retry: "always"` job whose workers keep dying: a job that kills machines must end
   /// some day.
   std::uint32_t max_redispatches = 5;
-  /// Finals kept per client until it acknowledges them; past either bound the oldest is forgotten, and a
-  /// client that asks for it again has it run again.
+  /// Finals kept per client until it acknowledges them, 1 and up; at either bound its queued jobs wait and
+  /// its SUBMITs are OVERLOADED. More lets a client be slow for longer, at the broker's memory.
   std::uint64_t max_unacked_finals = 4096;
   Bytes max_unacked_bytes = Bytes::MiB(256);
-  /// Events and host calls kept for a client that is away; past it events are dropped and counted.
+  /// Events and host calls kept for a client that is away or reads slowly; past it events are dropped and
+  /// counted, and calls rejected.
   Bytes max_backlog_bytes = Bytes::MiB(64);
+  /// Bytes on their way to a client that it has not said to have read, 64 KiB and up. Less than what the link
+  /// carries in a round trip slows a fast reader down; a slow one costs the broker this much.
+  Bytes client_window = Bytes::MiB(16);
+  /// Finals, events and calls kept for all clients together, 1 MiB and up. Past it, those that keep more than
+  /// an equal share are held back as at max_unacked_bytes. Below the machine's memory less what queues and
+  /// runs.
+  Bytes max_held_bytes = Bytes::MiB(1024);
+  /// How long a job first in line whose memory no worker has free may be passed by smaller jobs of others. 0:
+  /// strictly in order. More keeps workers busier; large jobs wait longer.
+  Millis max_overtaken{2'000};
+  /// How long a worker that cannot be reached keeps its leases. Less than two heartbeats loses the jobs of
+  /// workers whose link only broke; more lets those of dead machines wait.
+  Millis worker_return{2'000};
+  /// How long the session of a worker that lied is refused.
+  Millis cut_off_time{60'000};
   Ceilings ceilings;
   /// Whether jobs may ask for WebAssembly: compilers of its own are more of V8 to attack.
   bool allow_wasm = false;
@@ -49,7 +65,7 @@ struct BrokerConfig {
   /// broker cannot hold a number that this one gives out.
   std::uint64_t first_lease = 1;
 
-  /// Every fault at once, each with its field.
+  /// Every fault at once, one a line, each beginning with its field.
   Status Validate() const;
 };
 

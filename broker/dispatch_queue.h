@@ -1,7 +1,8 @@
-// The jobs that wait for a worker: first in, first out, bounded by number and by bytes, with queue deadlines.
+// The jobs that wait for a worker: a line per session, merged in the order of their coming, bounded by number
+// and by bytes, with queue deadlines.
 //
-// Strictly in order: a job whose memory no worker has free now holds up those behind it, so that large jobs
-// do not starve behind small ones.
+// A session that is held back takes its whole line out of the merge and puts it back later, each at the price
+// of one map entry: what the others' dispatch costs does not grow with the jobs held.
 //
 // Ownership: points to jobs that their sessions own; a job must be removed before it dies. Threads: the
 // core's.
@@ -10,7 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "broker/job.h"
@@ -29,27 +30,45 @@ class DispatchQueue {
   /// Back to the front, where a job goes that had its turn already; never refused.
   void PushFront(Job& job);
   void Remove(Job& job);
-  Job* Front() const { return jobs_.empty() ? nullptr : jobs_.begin()->second; }
-  /// A job whose deadline is `now` or earlier, or null.
+
+  /// The first job of all sessions that are not held back, or null.
+  Job* Front() const { return ready_.empty() ? nullptr : ready_.begin()->second; }
+  /// The first job of a session whose first comes after `order`.
+  Job* FrontAfter(std::int64_t order) const;
+  /// Takes the session's jobs out of turn. They keep their places and their deadlines.
+  void Hold(const Session& session);
+  void Release(const Session& session);
+  void ReleaseAll();
+  std::size_t held() const { return held_; }
+
+  /// A job whose deadline is `now` or earlier, held back or not, or null.
   Job* Expired(TimePoint now) const;
   std::optional<TimePoint> NextDeadline() const;
 
-  std::uint64_t size() const { return jobs_.size(); }
-  bool empty() const { return jobs_.empty(); }
+  std::uint64_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
   std::uint64_t bytes() const { return bytes_; }
 
   /// What a job counts here: its payloads and what its own books take.
   static std::uint64_t BytesOf(const Job& job);
 
  private:
+  struct Line {
+    std::map<std::int64_t, Job*> jobs;
+    bool held = false;
+  };
+
   void Insert(Job& job, std::int64_t order);
 
   std::uint64_t max_jobs_;
   Bytes max_bytes_;
-  std::map<std::int64_t, Job*> jobs_;
-  std::set<std::pair<TimePoint, std::int64_t>> deadlines_;
+  std::unordered_map<const Session*, Line> lines_;  // none is empty
+  std::map<std::int64_t, Job*> ready_;              // the first of each line that is not held
+  std::map<std::pair<TimePoint, std::int64_t>, Job*> deadlines_;
+  std::size_t held_ = 0;
   std::int64_t next_back_ = 1;
   std::int64_t next_front_ = 0;
+  std::uint64_t size_ = 0;
   std::uint64_t bytes_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,17 @@ namespace skerry::broker {
 struct Session;
 struct Worker;
 
+/// A host call as it went to the client.
+struct OpenCall {
+  wire::Call header;
+  std::vector<Payload> payloads;
+  std::uint64_t bytes() const {
+    std::uint64_t sum = sizeof(OpenCall);
+    for (const Payload& payload : payloads) sum += payload.size();
+    return sum;
+  }
+};
+
 struct Job {
   Session* session = nullptr;
   JobSpec spec;                   ///< its limits resolved: every limit that is set, by name
@@ -30,15 +42,21 @@ struct Job {
   std::int64_t order = 0;  ///< place in the queue
   TimePoint queued_since;
   std::optional<TimePoint> deadline;
-  double queue_ms = 0;  ///< of the times before, when it was queued more than once
+  std::optional<TimePoint> short_of_memory_since;  ///< first in line, and no worker has its memory free
+  double queue_ms = 0;                             ///< of the times before, when it was queued more than once
 
   // While running.
   Worker* worker = nullptr;
   LeaseId lease;
   TimePoint lease_deadline;
-  std::uint32_t attempt = 1;         ///< of the present run; a worker that runs it again itself says so
-  std::uint32_t redispatches = 0;    ///< after a lost worker
-  std::uint32_t bounces = 0;         ///< dispatches a worker had no room for after all
+  std::uint32_t attempt = 1;  ///< of the present run; a worker that runs it again itself says so
+  std::uint32_t dispatched_attempt = 1;
+  std::uint32_t last_call = 0;                   ///< of the present attempt
+  std::uint64_t events = 0;                      ///< of the present attempt
+  bool heard_of = false;                         ///< its worker has said something about this lease
+  std::uint32_t redispatches = 0;                ///< after a lost worker
+  std::uint32_t bounces = 0;                     ///< dispatches a worker had no room for after all
+  std::map<std::uint32_t, OpenCall> open_calls;  ///< relayed, not answered: for a client that lost them
   bool call_relayed = false;         ///< it has asked its client for something: a second run would ask twice
   std::uint64_t dropped_events = 0;  ///< dropped here, for a client that was away
 
@@ -47,5 +65,8 @@ struct Job {
   wire::Final final;
   Payload final_payload;
 };
+
+/// Moves the job on. False, logged, and nothing done where the event means nothing in its state.
+bool Advance(Job& job, JobEvent event);
 
 }  // namespace skerry::broker

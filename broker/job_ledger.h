@@ -1,7 +1,8 @@
 // The life of every job in the broker: submitted, queued, dispatched, relayed, ended, acknowledged.
 //
 // Every accepted job gets exactly one final, whatever its client and its workers do; job_state.h has the
-// drawing.
+// drawing. job_ledger.cc has the clients' side and the ends, job_ledger_leases.cc what happens between
+// dispatch and end.
 //
 // Ownership: borrows registries, outbox and counters from BrokerCore, which outlive it. Threads: the core's.
 // Errors: a job that cannot be taken is answered with a FINAL; nothing here fails otherwise.
@@ -9,12 +10,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "broker/client_link.h"
 #include "broker/config.h"
 #include "broker/counters.h"
 #include "broker/dispatch_queue.h"
+#include "broker/flow_control.h"
 #include "broker/job.h"
 #include "broker/outbox.h"
 #include "broker/session_registry.h"
@@ -31,23 +35,27 @@ class JobLedger {
   void Submit(Session& session, JobSpec spec, std::vector<Payload> payloads, TimePoint now);
   void Cancel(Session& session, const JobId& id, TimePoint now);
   void Answer(Session& session, wire::Answer answer, std::vector<Payload> payloads);
-  void Acknowledge(Session& session, const std::vector<std::string>& ids);
-  /// The client is back: what it missed, then its unacknowledged finals.
-  void Resend(Session& session);
+  void Acknowledge(Session& session, const std::vector<std::string>& ids, TimePoint now);
+  /// A PONG: what was on its way before `mark` has been read.
+  void Confirm(Session& session, std::uint64_t mark, TimePoint now);
+  void Ping(Session& session) { clients_.Ping(session); }
+  /// The client is back: what it has not seen, then its unacknowledged finals.
+  void Resend(Session& session, std::uint64_t seen);
   /// The client is gone for good. `session` may be freed.
-  void Abandon(Session& session, TimePoint now);
+  void Abandon(Session& session, SessionEvent why, TimePoint now);
 
-  // From workers.
-  void Relay(Worker& worker, wire::Event event, std::vector<Payload> payloads);
-  void Relay(Worker& worker, wire::Call call, std::vector<Payload> payloads);
-  void Finish(Worker& worker, wire::Final final, std::vector<Payload> payloads, TimePoint now);
-  /// The worker is gone: its jobs run elsewhere or are LOST. Its record is erased.
-  void WorkerGone(Worker& worker, TimePoint now);
+  // From workers. What they return is a lie: the worker is to be cut off for it.
+  std::optional<std::string> Relay(Worker& worker, wire::Event event, std::vector<Payload> payloads);
+  std::optional<std::string> Relay(Worker& worker, wire::Call call, std::vector<Payload> payloads);
+  std::optional<std::string> Finish(Worker& worker, wire::Final final, std::vector<Payload> payloads,
+                                    TimePoint now);
+  /// The worker is back on a new link and names the leases it holds: those that it does not name never
+  /// reached it and wait again, and what it names in vain is cancelled.
+  void Reconcile(Worker& worker, const std::vector<LeaseId>& named, TimePoint now);
+  /// The worker is gone or cut off: its jobs run elsewhere or are LOST. Its record is erased.
+  void WorkerGone(Worker& worker, const std::string& why, TimePoint now);
   /// A DISPATCH that never left: its job has certainly not started and waits again.
   void DispatchFailed(Worker& worker, LeaseId lease, TimePoint now);
-
-  /// Could not be delivered: an EVENT or CALL is kept for the client's return.
-  void Undelivered(Session& session, Send send);
 
   /// Fills free slots from the queue.
   void Dispatch(TimePoint now);
@@ -57,14 +65,33 @@ class JobLedger {
   void ExpireLeases(TimePoint now);
 
   const DispatchQueue& queue() const { return queue_; }
+  /// Kept for clients: finals, events and calls.
+  std::uint64_t held_bytes() const { return flow_.held_bytes(); }
 
  private:
   Job* FindLease(Worker& worker, LeaseId lease);
+  /// A message about a lease that the worker does not hold: late, or a lie.
+  std::optional<std::string> Stray(Worker& worker, LeaseId lease, std::string_view type);
+  void NoteAttempt(Job& job, std::uint32_t attempt);
+  void Release(Job& job);
+  void SendTo(Worker& worker, wire::Header header, std::vector<Payload> payloads = {});
+  /// A lease that its worker does not name in its HELLO.
+  void Unnamed(Job& job, TimePoint now);
+  /// Whether the job's line may go on being looked past, as its memory is nowhere free now.
+  bool MayBePassed(Job& job, TimePoint now);
+  /// Its session has let go of something: its jobs may have their turn again.
+  void Reconsider(Session& session);
   /// OVERLOADED for a job that no worker of this pool could ever run.
   JobError NeverFits(const JobSpec& spec) const;
-  void Resubmitted(Session& session, Job& known, std::uint64_t fingerprint);
-  std::optional<JobError> CheckCapacity(const Session& session, const JobSpec& spec, std::uint64_t bytes);
-  void Refuse(Session& session, const JobId& id, const JobError& error);
+  void Resubmitted(Session& session, Job& known, std::uint64_t fingerprint, TimePoint now);
+  struct Refusal {
+    Rejection reason;
+    JobError error;
+  };
+  std::optional<Refusal> CheckCapacity(const Session& session, const JobSpec& spec, std::uint64_t bytes);
+  /// Of a failFast job for which nothing is free now.
+  Refusal NothingFree(const JobSpec& spec) const;
+  void Refuse(Session& session, const JobId& id, Rejection reason, const JobError& error, TimePoint now);
   void SendDispatch(Job& job, Worker& worker, TimePoint now);
   void Requeue(Job& job, TimePoint now);
   /// The job's worker is gone or gave it up: run it again where that is allowed, else LOST.
@@ -72,7 +99,6 @@ class JobLedger {
   void EndWithError(Job& job, JobEvent event, JobError error, TimePoint now);
   /// The one place where a job ends. `job` may be freed.
   void End(Job& job, JobEvent event, wire::Final final, Payload payload, TimePoint now);
-  void KeepFinal(Session& session, Job& job);
   void Forget(Session& session, Job& job);
   JobError Overloaded(std::string message) const;
 
@@ -81,6 +107,7 @@ class JobLedger {
   WorkerRegistry& workers_;
   Outbox& outbox_;
   BrokerCounters& counters_;
+  FlowControl flow_;
   ClientLink clients_;
   DispatchQueue queue_;
   std::uint64_t next_lease_;

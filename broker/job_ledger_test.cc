@@ -241,7 +241,10 @@ TEST_F(Ledger, TheSameJobSubmittedAgainIsNotRunAgain) {
   EXPECT_EQ(broker_.ToWorker<wire::Dispatch>("w").size(), 1u);
   EXPECT_EQ(broker_.ToClient<wire::Accepted>("c").size(), 2u);
   broker_.FinishOk(WorkerPeer("w"), broker_.LastLease("w"), "7");
-  broker_.Submit("c", "a");  // ended, not acknowledged
+  broker_.Submit("c", "a");  // its final is on its way
+  EXPECT_EQ(broker_.ToClient<wire::Final>("c").size(), 1u);
+  broker_.Read("c");
+  broker_.Submit("c", "a");  // ended, read, not acknowledged
   EXPECT_EQ(broker_.ToWorker<wire::Dispatch>("w").size(), 1u);
   const auto finals = broker_.ToClient<wire::Final>("c");
   ASSERT_EQ(finals.size(), 2u);
@@ -303,12 +306,14 @@ TEST_F(Ledger, FinalsAndLimitTripsAreCountedOncePerJobAndLimit) {
   wire::Final noisy;
   noisy.ok = true;
   noisy.lease = dispatches[1].lease;
-  noisy.usage.status_events = 1'000;
   noisy.usage.dropped_events = 500;
+  noisy.usage.tripped.Add(LimitId::kMaxStatusEvents);
   broker_.Say(WorkerPeer("w"), noisy, {"1"});
   broker_.FinishOk(WorkerPeer("w"), dispatches[2].lease);
   const BrokerCounters& counters = broker_.core.counters();
   EXPECT_EQ(counters.submitted, 3u);
+  EXPECT_EQ(counters.accepted, 3u);
+  EXPECT_EQ(counters.dropped_by_limit, 500u);
   EXPECT_EQ(counters.finished_ok, 2u);
   EXPECT_EQ(counters.finished_error[static_cast<std::size_t>(Code::kTimeout)], 1u);
   EXPECT_EQ(counters.limit_trips[static_cast<std::size_t>(LimitId::kTimeoutMs)], 1u);

@@ -1,33 +1,45 @@
 #include "broker/limit_trips.h"
 
-#include <bitset>
-#include <optional>
-
-#include "broker/spec_limits.h"
+#include <algorithm>
 
 namespace skerry::broker {
+namespace {
 
-void CountFinal(const wire::Final& final, const JobSpec& spec, BrokerCounters& counters) {
+// A worker's figures are its word: none may distort a sum for good.
+constexpr double kMostMillis = 1e9;
+constexpr std::uint64_t kMostDropped = std::uint64_t{1} << 40;
+
+Micros FromMillis(double millis) {
+  return Micros(static_cast<std::int64_t>(std::clamp(millis, 0.0, kMostMillis) * 1000));
+}
+
+void CountTrips(const wire::Final& final, BrokerCounters& counters) {
+  LimitSet tripped = final.usage.tripped;
+  if (!final.ok) {
+    if (const auto id = LimitByName(final.limit)) tripped.Add(*id);
+    if (const auto id = PoolLimitByName(final.limit))
+      ++counters.pool_limit_trips[static_cast<std::size_t>(*id)];
+  }
+  for (const LimitSpec& limit : kLimitSpecs) {
+    if (tripped.Has(limit.id)) ++counters.limit_trips[static_cast<std::size_t>(limit.id)];
+  }
+}
+
+}  // namespace
+
+void CountFinal(const wire::Final& final, BrokerCounters& counters) {
   if (final.ok) {
     ++counters.finished_ok;
   } else {
     ++counters.finished_error[static_cast<std::size_t>(final.code)];
+    ++counters.failed[static_cast<std::size_t>(final.fault)];
   }
-  std::bitset<kLimitCount> tripped;
-  if (!final.ok && !final.limit.empty()) {
-    if (const auto id = LimitByName(final.limit)) tripped.set(static_cast<std::size_t>(*id));
+  counters.dropped_by_limit += std::min(final.usage.dropped_events, kMostDropped);
+  if (final.started && final.usage.wall_ms > 0) {
+    counters.run_times.Observe(FromMillis(final.usage.wall_ms));
+    counters.cpu_times.Observe(FromMillis(final.usage.cpu_ms));
   }
-  if (final.usage.dropped_events > 0) {
-    // The final says how many were dropped, not which: a kind whose events reached its cap is the one.
-    const bool status = final.usage.status_events >= LimitOf(spec, LimitId::kMaxStatusEvents);
-    const bool console = final.usage.console_events >= LimitOf(spec, LimitId::kMaxConsoleEvents);
-    if (status) tripped.set(static_cast<std::size_t>(LimitId::kMaxStatusEvents));
-    if (console) tripped.set(static_cast<std::size_t>(LimitId::kMaxConsoleEvents));
-    if (!status && !console) tripped.set(static_cast<std::size_t>(LimitId::kMaxEventsTotalBytes));
-  }
-  for (std::size_t i = 0; i < kLimitCount; ++i) {
-    if (tripped.test(i)) ++counters.limit_trips[i];
-  }
+  CountTrips(final, counters);
 }
 
 }  // namespace skerry::broker

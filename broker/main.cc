@@ -1,16 +1,15 @@
 // skerry-broker: options in, BrokerServer out.
-#include <spdlog/spdlog.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <string>
-#include <vector>
+#include <utility>
 
-#include "broker/broker_server.h"
+#include "broker/settings.h"
+#include "common/config/command_line.h"
 #include "common/fd.h"
 #include "common/hash.h"
 #include "common/logging.h"
@@ -18,35 +17,19 @@
 namespace skerry::broker {
 namespace {
 
-constexpr int kExitUsage = 2;
 constexpr int kExitUnavailable = 69;
 
 constexpr const char* kExamples =
-    "Queues JavaScript jobs from clients and feeds them to workers.\n\n"
-    "Examples:\n"
     "  skerry-broker --clients ipc:///run/skerry/clients --workers ipc:///run/skerry/workers\n"
     "  skerry-broker --clients tcp://127.0.0.1:7001 --workers tcp://127.0.0.1:7002 --metrics 127.0.0.1:9090\n"
-    "  skerry-broker --clients tcp://127.0.0.1:7001 --workers tcp://127.0.0.1:7002 --ceiling "
-    "timeoutMs=60000\n";
+    "  skerry-broker --config /etc/skerry/skerry.toml --ceiling timeoutMs=60000\n"
+    "  skerry-broker --print-config\n";
 
-/// "name=value" into the ceilings.
-Status SetCeiling(const std::string& text, Ceilings& ceilings) {
-  const std::size_t equals = text.find('=');
-  const auto id = LimitByName(std::string_view(text).substr(0, equals));
-  if (equals == std::string::npos || !id) {
-    return Fail(ErrorKind::kInvalid,
-                "--ceiling " + text + ": must be LIMIT=VALUE with a limit such as timeoutMs");
-  }
-  std::uint64_t value = 0;
-  const char* begin = text.data() + equals + 1;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(begin, end, value);
-  if (error != std::errc() || stop != end) {
-    return Fail(ErrorKind::kInvalid, "--ceiling " + text + ": the value must be a whole number");
-  }
-  ceilings.Set(*id, value);
-  return {};
-}
+constexpr const char* kAbout =
+    "Queues JavaScript jobs from clients and feeds them to workers.\n\n"
+    "Each setting is a flag, a variable (--max-queued: SKERRY_BROKER_MAX_QUEUED) and a key of skerry.toml\n"
+    "(max_queued in [broker]); a flag wins over a variable, a variable over the file.\n"
+    "SIGTERM or SIGINT: stop; clients and workers connect again to the next broker.";
 
 /// SIGTERM and SIGINT as a readable descriptor, in every thread started after this.
 Fd StopSignals() {
@@ -68,55 +51,38 @@ std::uint64_t RandomFirstLease() {
   return (std::stoull(RandomHex(3), nullptr, 16) << 32) + 1;
 }
 
-int Serve(ServerOptions options, const std::string& log_level) {
-  if (auto logging = InitLogging("broker", log_level); !logging) return Complain(logging.error(), kExitUsage);
+int Serve(BrokerOptions options, const std::string& config_file) {
+  if (auto logging = InitLogging("broker", options.log_level, options.log_format); !logging) {
+    return Complain(logging.error(), config::kExitUsage);
+  }
   const Fd stop = StopSignals();
   if (!stop.valid()) return Complain({ErrorKind::kInternal, "signalfd failed"}, kExitUnavailable);
   umask(0077);  // ipc:// sockets are for this user only
-  options.config.first_lease = RandomFirstLease();
-  auto server = BrokerServer::Start(options);
+  options.server.config.first_lease = RandomFirstLease();
+  auto server = BrokerServer::Start(options.server);
   if (!server) {
     return Complain(server.error(),
-                    server.error().kind == ErrorKind::kInvalid ? kExitUsage : kExitUnavailable);
+                    server.error().kind == ErrorKind::kInvalid ? config::kExitUsage : kExitUnavailable);
   }
-  spdlog::info("serving");
+  log::Info("serving", {{"configuration", config_file.empty() ? "no file" : config_file}});
   (*server)->Run(stop.get());
-  spdlog::info("stopped");
+  log::Info("stopped");
   return 0;
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app(kExamples, "skerry-broker");
-  ServerOptions options;
-  std::string log_level = "info";
-  std::vector<std::string> ceilings;
-  std::uint64_t max_queued_mib = options.config.max_queued_bytes.mib();
-  std::uint64_t heartbeat_ms = 1000;
-  std::uint64_t peer_timeout_ms = 10'000;
-  app.add_option("--clients", options.client_endpoints, "endpoint for clients, repeatable")->required();
-  app.add_option("--workers", options.worker_endpoints, "endpoint for workers, repeatable")->required();
-  app.add_option("--max-queued", options.config.max_queued, "jobs that may wait (100000)");
-  app.add_option("--max-queued-mib", max_queued_mib, "their code and input together, MiB (1024)");
-  app.add_option("--client-credit", options.config.client_credit, "unfinished jobs per client (1024)");
-  app.add_option("--ceiling", ceilings, "LIMIT=VALUE, the most a job may ask for, repeatable");
-  app.add_flag("--allow-wasm", options.config.allow_wasm, "let jobs ask for WebAssembly (off)");
-  app.add_option("--heartbeat-ms", heartbeat_ms, "PING every so often (1000)");
-  app.add_option("--peer-timeout-ms", peer_timeout_ms, "a peer silent this long is gone (10000)");
-  app.add_option("--metrics", options.metrics, "HOST:PORT on loopback for /metrics, /livez, /readyz (off)");
-  app.add_option("--log-level", log_level, "trace, debug, info, warn, error or off (info)");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : kExitUsage;
-  }
-  options.config.max_queued_bytes = Bytes::MiB(max_queued_mib);
-  options.config.heartbeat = Millis(heartbeat_ms);
-  options.config.peer_timeout = Millis(peer_timeout_ms);
-  for (const std::string& ceiling : ceilings) {
-    if (auto set = SetCeiling(ceiling, options.config.ceilings); !set)
-      return Complain(set.error(), kExitUsage);
-  }
-  return Serve(std::move(options), log_level);
+  BrokerOptions options;
+  config::Settings settings("broker");
+  Describe(settings, options);
+  CLI::App app("", "skerry-broker");
+  config::SetHelp(app, {kExamples, kAbout});
+  config::CommandLine line(app, "skerry-broker");
+  line.Add(settings);
+  line.AddPrint();
+  if (const auto status = config::ParseArguments(app, argc, argv)) return *status;
+  const auto start = line.Configure(settings, [&] { return options.server.config.Validate(); });
+  if (start.exit) return *start.exit;
+  return Serve(std::move(options), start.file);
 }
 
 }  // namespace

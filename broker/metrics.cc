@@ -1,139 +1,195 @@
 #include "broker/metrics.h"
 
-#include <CivetServer.h>
 #include <prometheus/counter.h>
 #include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
-#include <vector>
 
-#include "common/endpoint.h"
-#include "common/limits.h"
-#include "common/outcome.h"
+#include "broker/metric_tables.h"
+#include "broker/process_metrics.h"
+#include "common/version.h"
 
 namespace skerry::broker {
 namespace {
 
 using prometheus::Counter;
+using prometheus::Family;
 using prometheus::Gauge;
+using prometheus::Histogram;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
 using prometheus::Registry;
 
-Counter& OneCounter(Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildCounter().Name(name).Help(help).Register(registry).Add({});
-}
-Gauge& OneGauge(Registry& registry, const char* name, const char* help) {
-  return prometheus::BuildGauge().Name(name).Help(help).Register(registry).Add({});
+Histogram::BucketBoundaries BoundsInSeconds() {
+  Histogram::BucketBoundaries bounds;
+  for (const Micros bound : TimeHistogram::kBounds)
+    bounds.push_back(static_cast<double>(bound.count()) / 1e6);
+  return bounds;
 }
 
 /// Prometheus counters only go up: by what is new since the last time.
 void CatchUp(Counter& counter, std::uint64_t value) {
-  counter.Increment(static_cast<double>(value) - counter.Value());
+  const auto now = static_cast<double>(value);
+  if (now > counter.Value()) counter.Increment(now - counter.Value());
 }
 
-class TextHandler : public CivetHandler {
+struct ShownHistogram {
+  Histogram* histogram;
+  TimeHistogram shown;
+
+  void CatchUp(const TimeHistogram& now) {
+    if (now == shown) return;
+    std::vector<double> fresh(TimeHistogram::kBuckets);
+    for (std::size_t i = 0; i < fresh.size(); ++i)
+      fresh[i] = static_cast<double>(now.counts()[i] - shown.counts()[i]);
+    histogram->ObserveMultiple(fresh, static_cast<double>(now.sum_us() - shown.sum_us()) / 1e6);
+    shown = now;
+  }
+};
+
+std::string TypeName(MetricType type) {
+  switch (type) {
+    case MetricType::Counter:
+      return "counter";
+    case MetricType::Gauge:
+      return "gauge";
+    case MetricType::Histogram:
+      return "histogram";
+    default:
+      return "another";
+  }
+}
+
+/// skerry_worker_info: a series for each build that is connected, the first kMaxBuilds of them by name; what
+/// is more is one series "other".
+class BuildInfo {
  public:
-  explicit TextHandler(const Registry* registry) : registry_(registry) {}
-  bool handleGet(CivetServer*, mg_connection* connection) override {
-    const std::string body =
-        registry_ == nullptr ? "ok\n" : prometheus::TextSerializer().Serialize(registry_->Collect());
-    mg_printf(connection,
-              "HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: %zu\r\n"
-              "Connection: close\r\n\r\n",
-              body.size());
-    mg_write(connection, body.data(), body.size());
-    return true;
+  explicit BuildInfo(Registry& registry)
+      : family_(prometheus::BuildGauge()
+                    .Name("skerry_worker_info")
+                    .Help("Workers connected, by their version and the V8 of their cells.")
+                    .Register(registry)) {}
+
+  void Show(const WorkerBuilds& builds) {
+    if (builds == shown_) return;
+    WorkerBuilds bounded;
+    for (const auto& [build, count] : builds)
+      bounded[bounded.size() < Metrics::kMaxBuilds ? build : WorkerBuild{"other", "other"}] += count;
+    for (auto series = series_.begin(); series != series_.end();) {
+      if (bounded.contains(series->first)) {
+        ++series;
+        continue;
+      }
+      family_.Remove(series->second);
+      series = series_.erase(series);
+    }
+    for (const auto& [build, count] : bounded) {
+      auto& series = series_[build];
+      if (series == nullptr) series = &family_.Add({{"version", build.version}, {"v8", build.v8}});
+      series->Set(static_cast<double>(count));
+    }
+    shown_ = builds;
   }
 
  private:
-  const Registry* registry_;
+  Family<Gauge>& family_;
+  std::map<WorkerBuild, Gauge*> series_;
+  WorkerBuilds shown_;
 };
 
 }  // namespace
 
 struct Metrics::Impl {
   Registry registry;
-  Counter& submitted =
-      OneCounter(registry, "skerry_jobs_submitted_total", "Jobs submitted, refused ones included.");
-  Counter& dispatched = OneCounter(registry, "skerry_jobs_dispatched_total", "Dispatches to workers.");
-  Counter& redispatched =
-      OneCounter(registry, "skerry_jobs_redispatched_total", "Jobs sent again after their worker was lost.");
-  Counter& stray =
-      OneCounter(registry, "skerry_stray_finals_total", "Finals for leases their worker did not hold.");
-  Counter& dropped =
-      OneCounter(registry, "skerry_backlog_dropped_total", "Events dropped for clients that were away.");
-  Gauge& queued = OneGauge(registry, "skerry_queued_jobs", "Jobs waiting for a worker.");
-  Gauge& queued_bytes = OneGauge(registry, "skerry_queued_bytes", "Payload bytes of the jobs that wait.");
-  Gauge& running = OneGauge(registry, "skerry_running_jobs", "Leases held by workers.");
-  Gauge& workers = OneGauge(registry, "skerry_workers", "Workers connected.");
-  Gauge& sessions = OneGauge(registry, "skerry_sessions", "Client sessions, absent clients' included.");
-  Counter* finished_ok = nullptr;
-  std::array<Counter*, kCodeCount> finished_error{};
-  std::array<Counter*, kLimitCount> limit_trips{};
-  TextHandler text{&registry};
-  TextHandler health{nullptr};
-  std::unique_ptr<CivetServer> http;
+  ProcessMetrics process;
+  std::vector<Counter*> counters;
+  std::vector<std::vector<Counter*>> counter_families;
+  std::vector<Gauge*> gauges;
+  std::vector<std::vector<Gauge*>> gauge_families;
+  std::vector<ShownHistogram> histograms;
+  BuildInfo builds{registry};
 
   Impl() {
-    auto& finished = prometheus::BuildCounter()
-                         .Name("skerry_jobs_finished_total")
-                         .Help("Jobs ended, by outcome code (ok or an error code).")
-                         .Register(registry);
-    finished_ok = &finished.Add({{"code", "ok"}});
-    for (int i = 0; i < kCodeCount; ++i) {
-      finished_error[i] = &finished.Add({{"code", std::string(NameOf(static_cast<Code>(i)))}});
+    for (const CounterRow& row : CounterRows()) {
+      counters.push_back(
+          &prometheus::BuildCounter().Name(row.name).Help(row.help).Register(registry).Add({}));
     }
-    auto& trips = prometheus::BuildCounter()
-                      .Name("skerry_limit_trips_total")
-                      .Help("Jobs that a limit ended or curtailed, once per job and limit.")
-                      .Register(registry);
-    for (const LimitSpec& spec : kLimitSpecs) {
-      limit_trips[static_cast<std::size_t>(spec.id)] = &trips.Add({{"limit", std::string(spec.name)}});
+    for (const CounterFamilyRow& row : CounterFamilyRows()) {
+      auto& family = prometheus::BuildCounter().Name(row.name).Help(row.help).Register(registry);
+      auto& series = counter_families.emplace_back();
+      for (std::size_t i = 0; i < row.size; ++i)
+        series.push_back(&family.Add({{row.label, std::string(row.label_of(i))}}));
     }
+    for (const GaugeRow& row : GaugeRows()) {
+      gauges.push_back(&prometheus::BuildGauge().Name(row.name).Help(row.help).Register(registry).Add({}));
+    }
+    for (const GaugeFamilyRow& row : GaugeFamilyRows()) {
+      auto& family = prometheus::BuildGauge().Name(row.name).Help(row.help).Register(registry);
+      auto& series = gauge_families.emplace_back();
+      for (std::size_t i = 0; i < row.size; ++i)
+        series.push_back(&family.Add({{row.label, std::string(row.label_of(i))}}));
+    }
+    for (const HistogramRow& row : HistogramRows()) {
+      auto& family = prometheus::BuildHistogram().Name(row.name).Help(row.help).Register(registry);
+      histograms.push_back({&family.Add({}, BoundsInSeconds()), {}});
+    }
+    prometheus::BuildGauge()
+        .Name("skerry_build_info")
+        .Help("1, with the broker's version.")
+        .Register(registry)
+        .Add({{"version", std::string(kSkerryVersion)}})
+        .Set(1);
+  }
+
+  std::vector<MetricFamily> Collect() const {
+    auto families = registry.Collect();
+    for (MetricFamily& family : process.Collect()) families.push_back(std::move(family));
+    return families;
   }
 };
 
-Metrics::Metrics(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Metrics::Metrics() : impl_(std::make_unique<Impl>()) {}
 Metrics::~Metrics() = default;
 
-Result<std::unique_ptr<Metrics>> Metrics::Serve(const std::string& address) {
-  if (auto allowed = CheckEndpoint("tcp://" + address); !allowed) {
-    return Fail(ErrorKind::kInvalid, "--metrics " + address + ": must be HOST:PORT with a loopback host");
-  }
-  std::string listen = address;
-  if (listen.starts_with("localhost:")) listen.replace(0, 9, "127.0.0.1");
-  auto impl = std::make_unique<Impl>();
-  try {
-    impl->http = std::make_unique<CivetServer>(std::vector<std::string>{
-        "listening_ports", listen, "num_threads", "2", "request_timeout_ms", "5000"});
-  } catch (const CivetException& e) {
-    return Fail(ErrorKind::kUnavailable, "cannot serve metrics on " + address + ": " + e.what());
-  }
-  impl->http->addHandler("/metrics", impl->text);
-  impl->http->addHandler("/livez", impl->health);
-  impl->http->addHandler("/readyz", impl->health);
-  return std::unique_ptr<Metrics>(new Metrics(std::move(impl)));
-}
-
 void Metrics::Show(const BrokerCounters& counters, const BrokerGauges& gauges) {
-  CatchUp(impl_->submitted, counters.submitted);
-  CatchUp(impl_->dispatched, counters.dispatched);
-  CatchUp(impl_->redispatched, counters.redispatched);
-  CatchUp(impl_->stray, counters.stray_finals);
-  CatchUp(impl_->dropped, counters.dropped_events);
-  CatchUp(*impl_->finished_ok, counters.finished_ok);
-  for (std::size_t i = 0; i < kCodeCount; ++i) CatchUp(*impl_->finished_error[i], counters.finished_error[i]);
-  for (std::size_t i = 0; i < kLimitCount; ++i) CatchUp(*impl_->limit_trips[i], counters.limit_trips[i]);
-  impl_->queued.Set(static_cast<double>(gauges.queued));
-  impl_->queued_bytes.Set(static_cast<double>(gauges.queued_bytes));
-  impl_->running.Set(static_cast<double>(gauges.running));
-  impl_->workers.Set(static_cast<double>(gauges.workers));
-  impl_->sessions.Set(static_cast<double>(gauges.sessions));
+  for (std::size_t i = 0; i < impl_->counters.size(); ++i)
+    CatchUp(*impl_->counters[i], CounterRows()[i].value(counters));
+  for (std::size_t i = 0; i < impl_->counter_families.size(); ++i) {
+    const auto& series = impl_->counter_families[i];
+    for (std::size_t j = 0; j < series.size(); ++j)
+      CatchUp(*series[j], CounterFamilyRows()[i].value(counters, j));
+  }
+  for (std::size_t i = 0; i < impl_->gauges.size(); ++i) impl_->gauges[i]->Set(GaugeRows()[i].value(gauges));
+  for (std::size_t i = 0; i < impl_->gauge_families.size(); ++i) {
+    const auto& series = impl_->gauge_families[i];
+    for (std::size_t j = 0; j < series.size(); ++j) series[j]->Set(GaugeFamilyRows()[i].value(gauges, j));
+  }
+  for (std::size_t i = 0; i < impl_->histograms.size(); ++i)
+    impl_->histograms[i].CatchUp(HistogramRows()[i].value(counters));
+  impl_->builds.Show(gauges.builds);
 }
 
 std::string Metrics::Text() const {
-  return prometheus::TextSerializer().Serialize(impl_->registry.Collect());
+  return prometheus::TextSerializer().Serialize(impl_->Collect());
+}
+
+std::vector<Metrics::Described> Metrics::Describe() const {
+  std::vector<Described> all;
+  for (const MetricFamily& family : impl_->Collect()) {
+    std::set<std::string> labels;
+    for (const auto& metric : family.metric) {
+      for (const auto& label : metric.label) labels.insert(label.name);
+    }
+    all.push_back({family.name, TypeName(family.type), {labels.begin(), labels.end()}, family.help});
+  }
+  std::sort(all.begin(), all.end(), [](const Described& a, const Described& b) { return a.name < b.name; });
+  return all;
 }
 
 }  // namespace skerry::broker

@@ -1,42 +1,44 @@
-// The broker's numbers over HTTP: /metrics (Prometheus text), /livez, /readyz. Loopback only, off unless
-// asked for.
+// The broker's numbers as Prometheus metrics; docs/metrics.md lists them, and metrics_golden.txt pins them.
 //
-// Threads: Show on the broker's thread; the HTTP server has its own and reads Prometheus' atomic counters.
-// Errors: Serve refuses addresses that other machines reach, and says when the port is taken.
+// Labels are bounded: enumerations of ours, and for worker builds at most kMaxBuilds pairs and "other". No
+// job, tenant, user, client or worker is ever a label.
+//
+// Threads: Show on the broker's thread; Text from any.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "broker/counters.h"
-#include "common/result.h"
+#include "broker/gauges.h"
 
 namespace skerry::broker {
 
-/// What is true now rather than counted.
-struct BrokerGauges {
-  std::uint64_t queued = 0;
-  std::uint64_t queued_bytes = 0;
-  std::uint64_t running = 0;
-  std::uint64_t workers = 0;
-  std::uint64_t sessions = 0;
-};
-
 class Metrics {
  public:
-  /// `address`: HOST:PORT with a loopback host.
-  static Result<std::unique_ptr<Metrics>> Serve(const std::string& address);
+  static constexpr std::size_t kMaxBuilds = 16;
+
+  Metrics();
   ~Metrics();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
 
   void Show(const BrokerCounters& counters, const BrokerGauges& gauges);
   /// What /metrics answers.
   std::string Text() const;
 
+  struct Described {
+    std::string name;
+    std::string type;                 ///< counter, gauge or histogram
+    std::vector<std::string> labels;  ///< sorted
+    std::string help;
+  };
+  /// Every metric, sorted by name.
+  std::vector<Described> Describe() const;
+
  private:
   struct Impl;
-  explicit Metrics(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 

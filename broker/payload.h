@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace skerry::broker {
 
@@ -33,5 +34,12 @@ class Payload {
   std::shared_ptr<const void> owner_;
   std::string_view bytes_;
 };
+
+/// Of all of them together.
+inline std::uint64_t BytesOf(const std::vector<Payload>& payloads) {
+  std::uint64_t bytes = 0;
+  for (const Payload& payload : payloads) bytes += payload.size();
+  return bytes;
+}
 
 }  // namespace skerry::broker

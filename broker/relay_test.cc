@@ -65,25 +65,6 @@ TEST_F(Relay, AnAnswerToAnEarlierAttemptIsDropped) {
   EXPECT_TRUE(broker_.ToWorker<wire::Answer>("w").empty());
 }
 
-TEST_F(Relay, WhatAWorkerSaysAboutALeaseItDoesNotHoldIsDropped) {
-  broker_.ConnectWorker("thief", 1);
-  broker_.Clear();
-  wire::Event event;
-  event.lease = lease_;
-  broker_.Say(WorkerPeer("thief"), event, {"forged"});
-  broker_.FinishOk(WorkerPeer("thief"), lease_, "forged");
-  EXPECT_TRUE(broker_.sends.empty());
-  EXPECT_EQ(broker_.core.counters().stray_finals, 1u);
-  EXPECT_EQ(broker_.core.running(), 1u);
-}
-
-TEST_F(Relay, ASecondFinalForTheSameLeaseIsDropped) {
-  broker_.FinishOk(WorkerPeer("w"), lease_, "1");
-  broker_.FinishOk(WorkerPeer("w"), lease_, "2");
-  EXPECT_EQ(broker_.ToClient<wire::Final>("c").size(), 1u);
-  EXPECT_EQ(broker_.core.counters().stray_finals, 1u);
-}
-
 TEST_F(Relay, AClientThatComesBackGetsWhatItMissedInOrderAndThenItsFinals) {
   broker_.Pass(Millis(10'000), {WorkerPeer("w")});  // silent: away
   broker_.Clear();
@@ -102,14 +83,25 @@ TEST_F(Relay, AClientThatComesBackGetsWhatItMissedInOrderAndThenItsFinals) {
 }
 
 TEST_F(Relay, AnUndeliverableEventIsKeptForTheClientsReturn) {
+  Event("kept");
+  broker_.Undeliver(ClientPeer("c"), broker_.ToClient<wire::Event>("c").at(0));
   broker_.Clear();
-  wire::Event event;
-  event.id = JobId("a");
-  broker_.core.OnUndeliverable({ClientPeer("c"), event, {Payload(std::string("kept"))}}, broker_.now);
   Event("later");
   EXPECT_TRUE(broker_.ToClient<wire::Event>("c").empty());
   broker_.ConnectClient("c2", "s");
   EXPECT_EQ(broker_.ToClient<wire::Event>("c2").size(), 2u);
+}
+
+TEST_F(Relay, WhatTheClientHasSeenIsNotSentAgain) {
+  for (const char* text : {"one", "two", "three"}) Event(text);
+  wire::Hello hello;
+  hello.session = SessionId("s");
+  hello.seen = broker_.ToClient<wire::Event>("c").at(1).seq;
+  broker_.Say(ClientPeer("c2"), hello);
+  const auto again = broker_.ToClient<wire::Event>("c2");
+  ASSERT_EQ(again.size(), 1u);
+  EXPECT_EQ(again[0].seq, hello.seen + 1);
+  EXPECT_EQ(broker_.PayloadOfLast(ClientPeer("c2")), "three");
 }
 
 TEST_F(Relay, AClientThatWasPutAwayButLivesIsAskedForItsHelloAndKeepsItsSession) {
@@ -194,22 +186,28 @@ TEST_F(Relay, ByeDropsQueuedJobsAndCancelsRunningOnes) {
   EXPECT_TRUE(broker_.ToClient<wire::Final>("c").empty());
 }
 
-TEST_F(Relay, UnacknowledgedFinalsAreBounded) {
-  BrokerConfig config;
-  config.max_unacked_finals = 2;
-  CoreHarness broker(config);
-  broker.ConnectClient("c", "s");
-  broker.ConnectWorker("w", 1);
-  for (const char* id : {"a", "b", "x"}) {
-    broker.Submit("c", id);
-    broker.FinishOk(WorkerPeer("w"), broker.LastLease("w"));
-  }
-  broker.Clear();
-  broker.ConnectClient("c2", "s");
-  const auto finals = broker.ToClient<wire::Final>("c2");
-  ASSERT_EQ(finals.size(), 2u);
-  EXPECT_EQ(finals[0].id.str(), "b");
-  EXPECT_EQ(finals[1].id.str(), "x");
+TEST_F(Relay, AnUnansweredCallIsToldAgainToAClientThatSubmitsItsJobAgain) {
+  Call(1);
+  Call(2);
+  broker_.Say(ClientPeer("c"), wire::Answer{JobId("a"), LeaseId(), 1, 1, wire::AnswerKind::kValue}, {"42"});
+  broker_.ConnectClient("c2",
+                        "s");  // the same session on another connection, its calls lost with the old one
+  broker_.Clear();
+  broker_.Submit("c2", "a");
+  const auto calls = broker_.ToClient<wire::Call>("c2");
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0].id.str(), "a");
+  EXPECT_EQ(calls[0].call, 2u);
+  EXPECT_EQ(broker_.PayloadOfLast(ClientPeer("c2")), "{}");
+}
+
+TEST_F(Relay, TheCallsOfARunThatIsOverAreNotToldAgain) {
+  Call(1);
+  Event("second run", 2);
+  broker_.Clear();
+  broker_.Submit("c", "a");
+  EXPECT_TRUE(broker_.ToClient<wire::Call>("c").empty());
+  EXPECT_EQ(broker_.ToClient<wire::Accepted>("c").size(), 1u);
 }
 
 }  // namespace

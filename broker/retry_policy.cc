@@ -1,13 +1,9 @@
 #include "broker/retry_policy.h"
 
 #include "broker/spec_limits.h"
+#include "broker/worker_conduct.h"
 
 namespace skerry::broker {
-namespace {
-
-constexpr std::uint64_t kRunsPerLease = 2;
-
-}  // namespace
 
 bool MayRunAgain(const Job& job, const BrokerConfig& config) {
   switch (job.spec.retry) {

@@ -13,7 +13,7 @@ Session& SessionRegistry::Connect(const SessionId& id, const Peer& link, TimePoi
     links_.erase(session->link);
   }
   session->link = link;
-  session->state = SessionState::kLinked;
+  session->state = Next(session->state, SessionEvent::kHello).value_or(SessionState::kLinked);
   session->last_heard = now;
   links_[link] = session.get();
   return *session;
@@ -24,13 +24,18 @@ Session* SessionRegistry::Find(const Peer& link) {
   return found == links_.end() ? nullptr : found->second;
 }
 
-void SessionRegistry::GoAway(Session& session, TimePoint expires) {
-  session.state = SessionState::kAway;
+bool SessionRegistry::GoAway(Session& session, SessionEvent why, TimePoint expires) {
+  const auto next = Next(session.state, why);
+  if (next != SessionState::kAway) return false;
+  session.state = *next;
   session.expires = expires;
+  return true;
 }
 
-void SessionRegistry::Close(Session& session) {
-  session.state = SessionState::kClosed;
+void SessionRegistry::Close(Session& session, SessionEvent why) {
+  const auto next = Next(session.state, why);
+  if (next != SessionState::kClosed) return;
+  session.state = *next;
   links_.erase(session.link);
   const auto found = sessions_.find(session.id);
   if (found == sessions_.end() || found->second.get() != &session) return;
@@ -45,6 +50,18 @@ bool SessionRegistry::EraseIfDone(Session& session) {
   if (found == closed_.end() || !found->second->jobs.empty()) return false;
   closed_.erase(found);
   return true;
+}
+
+SessionSums SessionRegistry::Sums() const {
+  SessionSums sums;
+  sums.sessions = sessions_.size();
+  for (const auto& [id, session] : sessions_) {
+    sums.away += session->state == SessionState::kAway ? 1 : 0;
+    sums.unacked_finals += session->finals.size();
+    sums.unacked_bytes += session->final_bytes;
+    sums.backlog_bytes += session->pipe.own_bytes();
+  }
+  return sums;
 }
 
 std::vector<Session*> SessionRegistry::All() {

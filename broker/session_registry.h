@@ -1,28 +1,24 @@
 // The clients' sessions: each outlives its connection for a while, with its jobs, its unacknowledged finals
-// and what could not be delivered meanwhile.
-//
-//   linked ──unreachable, silent──> away ──HELLO──> linked
-//     │                               │ ttl
-//     └──────────── bye ──────────────┴──────> closed (until its running jobs have ended) ──> gone
+// and what could not be delivered meanwhile; session_state.h has the drawing.
 //
 // Ownership: owns Session records, which own their jobs. Threads: the core's.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
+#include "broker/client_pipe.h"
+#include "broker/gauges.h"
 #include "broker/job.h"
 #include "broker/outbox.h"
+#include "broker/session_state.h"
 #include "common/ids.h"
 #include "common/units.h"
 
 namespace skerry::broker {
-
-enum class SessionState : std::uint8_t { kLinked, kAway, kClosed };
 
 struct Session {
   SessionId id;
@@ -33,10 +29,13 @@ struct Session {
   TimePoint expires;  ///< while away
   std::unordered_map<JobId, std::unique_ptr<Job>> jobs;
   std::uint64_t unfinished = 0;
+  std::uint64_t running = 0;             ///< of the unfinished, those that a worker holds
   std::map<std::uint64_t, Job*> finals;  ///< ended and not acknowledged, oldest first
   std::uint64_t final_bytes = 0;
-  std::deque<Send> backlog;  ///< events and host calls, while away
-  std::uint64_t backlog_bytes = 0;
+  std::uint64_t epoch = 0;  ///< of this life: a client that missed the end of an earlier one must hear of it
+  ClientPipe pipe;
+  std::uint64_t held_bytes = 0;       ///< FlowControl's figure
+  std::uint64_t open_call_bytes = 0;  ///< of its jobs' open calls
 
   Job* Find(const JobId& job_id) {
     const auto found = jobs.find(job_id);
@@ -50,9 +49,10 @@ class SessionRegistry {
   Session& Connect(const SessionId& id, const Peer& link, TimePoint now);
   bool Knows(const SessionId& id) const { return sessions_.contains(id); }
   Session* Find(const Peer& link);
-  void GoAway(Session& session, TimePoint expires);
+  /// False, and nothing done, where the session is not linked.
+  bool GoAway(Session& session, SessionEvent why, TimePoint expires);
   /// No HELLO finds it any more; it lives until EraseIfDone.
-  void Close(Session& session);
+  void Close(Session& session, SessionEvent why);
   /// Frees a closed session that has no job left. `session` is dead when this returns true, and may be
   /// before.
   bool EraseIfDone(Session& session);
@@ -61,6 +61,7 @@ class SessionRegistry {
   std::vector<Session*> All();
   std::size_t size() const { return sessions_.size(); }
   std::size_t closing() const { return closed_.size(); }
+  SessionSums Sums() const;
 
  private:
   std::unordered_map<SessionId, std::unique_ptr<Session>> sessions_;

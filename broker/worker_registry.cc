@@ -13,6 +13,7 @@ Worker& WorkerRegistry::Connect(const SessionId& session, const Peer& link, Time
     links_.erase(worker->link);
   }
   worker->link = link;
+  worker->state = Next(worker->state, WorkerEvent::kHello).value_or(WorkerState::kServing);
   worker->last_heard = now;
   links_[link] = worker.get();
   return *worker;
@@ -48,16 +49,46 @@ bool WorkerRegistry::CouldEverTake(std::uint64_t memory_mb) const {
 std::uint64_t WorkerRegistry::LargestMemoryMb() const {
   std::uint64_t largest = 0;
   for (const auto& [session, worker] : workers_) {
-    if (!worker->draining) largest = std::max(largest, worker->full_memory_mb);
+    if (worker->accepting()) largest = std::max(largest, worker->full_memory_mb);
   }
   return largest;
 }
 
 bool WorkerRegistry::AnyAccepting() const {
   for (const auto& [session, worker] : workers_) {
-    if (!worker->draining) return true;
+    if (worker->accepting()) return true;
   }
   return false;
+}
+
+bool WorkerRegistry::AnyFreeSlot() const {
+  for (const auto& [session, worker] : workers_) {
+    if (worker->accepting() && worker->used_slots() < worker->slots) return true;
+  }
+  return false;
+}
+
+WorkerSums WorkerRegistry::Sums() const {
+  const auto left = [](std::uint64_t all, std::uint64_t used) { return all > used ? all - used : 0; };
+  WorkerSums sums;
+  sums.workers = workers_.size();
+  for (const auto& [session, worker] : workers_) {
+    sums.slots_used += worker->used_slots();
+    sums.memory_promised_mb += worker->used_memory_mb;
+    sums.spares += worker->stats.spares;
+    sums.cells += worker->stats.cells;
+    if (!worker->accepting() || worker->slots == 0) continue;
+    ++sums.accepting;
+    sums.slots_free += left(worker->slots, worker->used_slots());
+    sums.memory_free_mb += left(worker->memory_mb, worker->used_memory_mb);
+  }
+  return sums;
+}
+
+WorkerBuilds WorkerRegistry::Builds() const {
+  WorkerBuilds builds;
+  for (const auto& [session, worker] : workers_) ++builds[worker->build];
+  return builds;
 }
 
 void WorkerRegistry::Take(Worker& worker, Job& job) {

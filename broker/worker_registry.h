@@ -11,10 +11,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "broker/answer_keep.h"
+#include "broker/bounded_set.h"
+#include "broker/gauges.h"
 #include "broker/job.h"
 #include "broker/outbox.h"
+#include "broker/worker_state.h"
 #include "common/ids.h"
 #include "common/units.h"
+#include "common/worker_stats.h"
 
 namespace skerry::broker {
 
@@ -26,12 +31,21 @@ struct Worker {
   std::uint64_t memory_mb = 0;
   std::uint64_t full_memory_mb = 0;  ///< the most it ever offered: whether a job could ever run there
   std::uint64_t used_memory_mb = 0;
-  bool draining = false;
+  WorkerBuild build;
+  WorkerStats stats;  ///< as it told them last
+  WorkerState state = WorkerState::kServing;
+  TimePoint away_until;
   std::unordered_map<LeaseId, Job*> leases;
+  /// Taken from it while it held them, or named by it and not its own: what still comes for these is no lie.
+  BoundedSet<LeaseId, wire::kMaxArray> revoked;
+  std::uint64_t seen = 0;  ///< the highest number of its messages; lower ones come twice
+  AnswerKeep answers;
+  std::uint64_t control_messages = 0;  ///< since the last heartbeat
 
+  bool accepting() const { return state == WorkerState::kServing; }
   std::uint64_t used_slots() const { return leases.size(); }
   bool HasRoomFor(std::uint64_t job_memory_mb) const {
-    return !draining && used_slots() < slots && used_memory_mb + job_memory_mb <= memory_mb;
+    return accepting() && used_slots() < slots && used_memory_mb + job_memory_mb <= memory_mb;
   }
 };
 
@@ -39,6 +53,7 @@ class WorkerRegistry {
  public:
   /// A new record, or the one of that session bound to its new link with its leases kept.
   Worker& Connect(const SessionId& session, const Peer& link, TimePoint now);
+  bool Knows(const SessionId& session) const { return workers_.contains(session); }
   Worker* Find(const Peer& link);
   void Erase(Worker& worker);
 
@@ -48,8 +63,10 @@ class WorkerRegistry {
   bool CouldEverTake(std::uint64_t memory_mb) const;
   /// The most memory that any accepting worker has for one job; 0: there is none.
   std::uint64_t LargestMemoryMb() const;
-  /// Whether any worker is connected and not draining.
+  /// Whether any worker is serving.
   bool AnyAccepting() const;
+  /// Whether any of them has a free slot, whatever its memory.
+  bool AnyFreeSlot() const;
 
   void Take(Worker& worker, Job& job);
   void Release(Job& job);
@@ -58,6 +75,8 @@ class WorkerRegistry {
   std::vector<Worker*> All();
   std::size_t size() const { return workers_.size(); }
   std::uint64_t leases() const;
+  WorkerSums Sums() const;
+  WorkerBuilds Builds() const;
 
  private:
   std::unordered_map<SessionId, std::unique_ptr<Worker>> workers_;

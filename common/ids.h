@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace skerry {
@@ -36,7 +37,8 @@ class NumberId {
   std::uint64_t value_ = 0;
 };
 
-/// Chosen by the client, unique per client: 1 to kMaxIdBytes bytes of UTF-8.
+/// Chosen by the client, unique per client: 1 to kMaxIdBytes bytes of UTF-8 without control
+/// characters.
 using JobId = TextId<struct JobIdTag>;
 using TenantId = TextId<struct TenantIdTag>;
 using UserId = TextId<struct UserIdTag>;
@@ -47,6 +49,16 @@ using LeaseId = NumberId<struct LeaseIdTag>;
 
 /// The longest job, tenant, user or session id accepted, in bytes.
 inline constexpr std::size_t kMaxIdBytes = 256;
+
+/// Whether an id is fit for logs, labels and terminals: no ASCII control character, so that no id can forge a
+/// line. That it is UTF-8 the codec has checked.
+inline bool IsPrintableId(std::string_view id) {
+  for (const char c : id) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7F) return false;
+  }
+  return true;
+}
 
 }  // namespace skerry
 

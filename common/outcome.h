@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/limit_set.h"
+
 namespace skerry {
 
 enum class Code : std::uint8_t {
@@ -28,6 +30,7 @@ enum class Code : std::uint8_t {
 inline constexpr int kCodeCount = 13;
 
 enum class Fault : std::uint8_t { kClient, kProgram, kLimit, kInfrastructure };
+inline constexpr int kFaultCount = 4;
 
 /// Whether the same job, submitted again, may end differently through no change of its own.
 enum class Retryable : bool { kNo, kYes };
@@ -82,6 +85,7 @@ struct Usage {
   std::uint64_t console_events = 0;
   std::uint64_t dropped_events = 0;
   std::uint64_t result_bytes = 0;
+  LimitSet tripped;  ///< limits that curtailed the job, whether or not one ended it
 };
 
 struct Outcome {

@@ -19,6 +19,7 @@ namespace skerry {
 enum class ErrorKind {
   kInvalid,      ///< the input is wrong: malformed, out of range, unknown
   kUnavailable,  ///< a peer, a file or a kernel feature is not there now
+  kUnknownType,  ///< a message of a type that this side does not know: a newer peer's
   kExhausted,    ///< a bound is reached: slots, memory, queue
   kInternal,     ///< a system call or an invariant failed
 };

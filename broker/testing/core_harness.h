@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -38,8 +39,9 @@ class CoreHarness {
     Say(ClientPeer(link), hello);
   }
   void ConnectWorker(const std::string& link, std::uint64_t slots, std::uint64_t memory_mb = 4096,
-                     const std::string& session = {}) {
+                     const std::string& session = {}, const std::vector<LeaseId>& leases = {}) {
     wire::Hello hello;
+    hello.leases = leases;
     hello.role = wire::Role::kWorker;
     hello.session = SessionId(session.empty() ? "session of " + link : session);
     hello.slots = slots;
@@ -61,10 +63,21 @@ class CoreHarness {
   void Pass(Millis time, const std::vector<Peer>& alive = {}) {
     for (const TimePoint until = now + time; now < until;) {
       now = std::min(std::max(core.NextWake(), now + Millis(1)), until);
-      for (const Peer& peer : alive) core.OnMessage(peer, wire::Pong{}, {}, now);
+      for (const Peer& peer : alive) core.OnMessage(peer, wire::Pong{last_ping_[peer]}, {}, now);
       core.OnTick(now);
       Collect();
     }
+  }
+
+  /// The client reads all that was sent to it, and says so.
+  void Read(const std::string& link) {
+    Pass(Millis(1'000), {ClientPeer(link)});
+    Say(ClientPeer(link), wire::Pong{last_ping_[ClientPeer(link)]});
+  }
+  /// The socket did not take a message.
+  void Undeliver(const Peer& peer, wire::Header header) {
+    core.OnUndeliverable({peer, std::move(header), {}}, now);
+    Collect();
   }
 
   /// Ends a job the way its worker would.
@@ -125,8 +138,14 @@ class CoreHarness {
 
  private:
   void Collect() {
-    for (Send& send : core.TakeSends()) sends.push_back(std::move(send));
+    for (Send& send : core.TakeSends()) {
+      const auto* ping = std::get_if<wire::Ping>(&send.header);
+      if (ping != nullptr && ping->number != 0) last_ping_[send.peer] = ping->number;
+      sends.push_back(std::move(send));
+    }
   }
+
+  std::unordered_map<Peer, std::uint64_t> last_ping_;
 };
 
 }  // namespace skerry::broker::testing

@@ -20,7 +20,8 @@ namespace {
 constexpr Millis kReapInterval{5};
 
 /// In the child: everything that must hold before the program runs. Only async-signal-safe calls.
-[[noreturn]] void Become(const char* program, char* const* arguments, pid_t parent, int report) {
+[[noreturn]] void Become(const char* program, char* const* arguments, char* const* environment, pid_t parent,
+                         int report) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // we were orphaned before the line above
@@ -31,19 +32,35 @@ constexpr Millis kReapInterval{5};
   const int null = open("/dev/null", O_RDONLY);
   if (null >= 0) dup2(null, STDIN_FILENO);
   dup2(STDERR_FILENO, STDOUT_FILENO);  // our stdout is for results only
-  execv(program, arguments);
+  execve(program, arguments, environment);
   const int error_number = errno;
   (void)!write(report, &error_number, sizeof error_number);
   _exit(127);
 }
 
+std::vector<char*> EnvironmentOf(Surroundings surroundings) {
+  static char no_file[] = "SKERRY_CONFIG=";
+  std::vector<char*> variables;
+  for (char** at = environ; *at != nullptr; ++at) {
+    const std::string_view variable(*at);
+    const bool sets_a_pool = variable.starts_with("SKERRY_CONFIG=") ||
+                             variable.starts_with("SKERRY_BROKER_") || variable.starts_with("SKERRY_WORKER_");
+    if (surroundings == Surroundings::kInherited || !sets_a_pool) variables.push_back(*at);
+  }
+  if (surroundings == Surroundings::kPrivate) variables.push_back(no_file);
+  variables.push_back(nullptr);
+  return variables;
+}
+
 }  // namespace
 
 Result<ChildProcess> ChildProcess::Start(const std::string& program,
-                                         const std::vector<std::string>& arguments) {
+                                         const std::vector<std::string>& arguments,
+                                         Surroundings surroundings) {
   std::vector<char*> argv = {const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
+  const std::vector<char*> variables = EnvironmentOf(surroundings);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return FailErrno("pipe");
   Fd report_read(ends[0]);
@@ -51,7 +68,7 @@ Result<ChildProcess> ChildProcess::Start(const std::string& program,
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) return FailErrno("fork");
-  if (pid == 0) Become(program.c_str(), argv.data(), parent, report_write.get());
+  if (pid == 0) Become(program.c_str(), argv.data(), variables.data(), parent, report_write.get());
   report_write.Reset();
   // Closed by a successful exec; else it brings errno.
   int error_number = 0;
@@ -98,6 +115,10 @@ void ChildProcess::Terminate() {
   kill(pid_, SIGTERM);
 }
 
+void ChildProcess::Urge() {
+  if (pid_ >= 0 && terminated_) kill(pid_, SIGTERM);
+}
+
 bool ChildProcess::EndsWithin(Millis time) {
   for (const TimePoint until = SteadyClock::now() + time; !Ended();) {
     if (SteadyClock::now() >= until) return false;
@@ -111,11 +132,25 @@ void ChildProcess::Stop(Millis grace) {
   if (grace > Millis(0)) {
     Terminate();
     if (EndsWithin(grace / 2)) return;
-    kill(pid_, SIGTERM);
+    Urge();
     if (EndsWithin(grace / 2)) return;
   }
   kill(pid_, SIGKILL);
   EndsWithin(Millis(60'000));  // only a process stuck in the kernel is not reaped at once
+}
+
+void StopTogether(const std::vector<ChildProcess*>& children, Millis grace) {
+  const auto all_end_by = [&](TimePoint until) {
+    for (ChildProcess* child : children) {
+      while (!child->Ended() && SteadyClock::now() < until) std::this_thread::sleep_for(kReapInterval);
+    }
+  };
+  const TimePoint start = SteadyClock::now();
+  for (ChildProcess* child : children) child->Terminate();
+  all_end_by(start + grace / 2);
+  for (ChildProcess* child : children) child->Urge();
+  all_end_by(start + grace);
+  for (ChildProcess* child : children) child->Stop(Millis(0));
 }
 
 Result<std::string> OwnFolder() {

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,10 +18,19 @@
 
 namespace skerry::cli {
 
+/// What a child is told by variables and files.
+enum class Surroundings : std::uint8_t {
+  kInherited,  ///< ours
+  /// Ours without settings of brokers and workers, and no configuration file: a pool of one run is what its
+  /// flags say, whatever this machine's own pool is set to.
+  kPrivate,
+};
+
 class ChildProcess {
  public:
   /// `arguments` without the program itself.
-  static Result<ChildProcess> Start(const std::string& program, const std::vector<std::string>& arguments);
+  static Result<ChildProcess> Start(const std::string& program, const std::vector<std::string>& arguments,
+                                    Surroundings surroundings = Surroundings::kInherited);
   ~ChildProcess() { Stop(Millis(0)); }
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&& other) noexcept;
@@ -33,6 +43,8 @@ class ChildProcess {
   std::optional<int> exit_status() const { return exit_status_; }
   /// The first SIGTERM, without waiting for what it does.
   void Terminate();
+  /// The second SIGTERM for one that had the first, a worker's word for "now"; nothing for others.
+  void Urge();
   /// SIGTERM unless it had it, then SIGTERM again after half the grace (a worker's word for "now"), then
   /// SIGKILL; reaps it.
   void Stop(Millis grace);
@@ -48,6 +60,9 @@ class ChildProcess {
   std::optional<int> exit_status_;
   bool terminated_ = false;
 };
+
+/// As Stop for each of them, with one grace for all.
+void StopTogether(const std::vector<ChildProcess*>& children, Millis grace);
 
 /// The folder that this executable is in.
 Result<std::string> OwnFolder();

@@ -157,6 +157,7 @@ TEST_F(Command, UsageFaultsAreExitTwo) {
            {"run", jobs, "--data", folder_ / "missing"},
            {"run", jobs, "--broker", "tcp://10.0.0.1:1"},
            {"run", jobs, "--worker-program", folder_ / "none"},
+           {"run", jobs, "--worker-program", folder_ / "tmp"},
            {"run", jobs, "--tenant", ""},
            {"run", jobs, "--tenant", std::string(257, 'x')},
            // Found wrong by the private processes that they are passed on to.

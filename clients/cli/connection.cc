@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "clients/cli/fixtures.h"
+#include "common/version.h"
 
 namespace skerry::cli {
 
@@ -17,7 +18,9 @@ Result<Connection> Connection::Open(const ConnectOptions& options) {
   ClientOptions client;
   client.broker = options.broker;
   client.tenant = TenantId(options.tenant);
-  client.software = "skerry/0.1.0";
+  client.software = kSkerrySoftware;
+  client.session = options.session;
+  client.host_call_threads = 0;  // fixtures never block
   client.on_call = [fixtures = std::move(fixtures)](const JobId&, std::string_view method, std::string_view) {
     return fixtures.Answer(method);
   };

@@ -19,6 +19,7 @@ struct ConnectOptions {
   std::string data;  ///< fixtures file; empty: none
   std::string tenant = "default";
   std::string user;
+  SessionId session;  ///< empty: a new one
 };
 
 class Connection {

@@ -14,6 +14,7 @@
 #include "clients/cli/interrupt.h"
 #include "clients/cli/json_text.h"
 #include "clients/cli/result_line.h"
+#include "clients/cli/waiting_notice.h"
 #include "common/text_check.h"
 
 namespace skerry::cli {
@@ -109,12 +110,15 @@ int PrintOutcome(const Outcome& outcome) {
 
 int Wait(Connection& connection) {
   bool cancelled = false;
+  WaitingNotice waiting;
   for (;;) {
+    if (const auto line = waiting.Check(1, SteadyClock::now())) Complain(*line, kExitOk);
     if (Interrupts() > 1) return kExitInterrupted;
     if (Interrupts() > 0 && !std::exchange(cancelled, true)) connection.client().Cancel(JobId("exec"));
     if (auto failure = connection.Failure()) return Complain(failure->message, ExitCodeOf(*failure));
     auto event = connection.client().Next(kWait);
     if (!event) continue;
+    waiting.Heard();
     if (auto* notice = std::get_if<JobNotice>(&*event)) {
       PrintNotice(*notice);
     } else if (std::holds_alternative<JobRestarted>(*event)) {

@@ -1,5 +1,6 @@
 #include "clients/cli/job_run.h"
 
+#include <cstdio>
 #include <utility>
 #include <variant>
 
@@ -43,6 +44,10 @@ int JobRun::Execute() {
     }
     if (event && !exit_code_) Handle(std::move(*event));
     if (auto failure = connection_.Failure()) Stop(ExitCodeOf(*failure), failure->message);
+    if (const auto line = waiting_.Check(pending_.size(), SteadyClock::now())) {
+      progress_.Clear();
+      std::fprintf(stderr, "skerry: %s\n", line->c_str());
+    }
     progress_.Update(tally_, Fraction(), SteadyClock::now());
   }
   if (exit_code_) return *exit_code_;
@@ -116,7 +121,7 @@ bool JobRun::ReadJob() {
     // A line number does not reserve an id: it would refuse the innocent job that has it.
     const bool first = !fault->has_own_id || seen_.Insert(fault->id);
     if (first && results_.done().Contains(fault->id)) {
-      ++skipped_;
+      Skip(fault->id);
     } else {
       WriteFault(fault->id, fault->error);
     }
@@ -127,7 +132,7 @@ bool JobRun::ReadJob() {
   if (results_.done().Contains(id)) {
     // A repeated id had its VALIDATION line in the run before.
     seen_.Insert(id);
-    ++skipped_;
+    Skip(id);
   } else if (!seen_.Insert(id)) {
     WriteFault(id, LineError(reader_.number(), "id \"" + id + "\" is repeated"));
   } else {
@@ -135,6 +140,12 @@ bool JobRun::ReadJob() {
     held_line_ = reader_.number();
   }
   return true;
+}
+
+void JobRun::Skip(const std::string& id) {
+  ++skipped_;
+  // A run that was killed between writing this result and saying so.
+  connection_.client().Acknowledge(JobId(id));
 }
 
 void JobRun::SubmitHeld() {
@@ -156,6 +167,7 @@ void JobRun::SubmitHeld() {
 }
 
 void JobRun::Handle(ClientEvent event) {
+  waiting_.Heard();
   if (auto* notice = std::get_if<JobNotice>(&event)) {
     if (auto found = pending_.find(notice->id); found != pending_.end())
       AppendEvent(found->second.events, *notice);

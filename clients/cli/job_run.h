@@ -16,6 +16,7 @@
 #include "clients/cli/progress.h"
 #include "clients/cli/result_file.h"
 #include "clients/cli/tally.h"
+#include "clients/cli/waiting_notice.h"
 
 namespace skerry::cli {
 
@@ -42,6 +43,7 @@ class JobRun {
   void Feed();
   bool ReadJob();
   void SubmitHeld();
+  void Skip(const std::string& id);
   void Handle(ClientEvent event);
   void HandleFinal(JobFinal final);
   void Write(const JobId& id, const Outcome& outcome, const std::string& events);
@@ -67,6 +69,7 @@ class JobRun {
   std::optional<TimePoint> interrupted_until_;
   std::optional<int> exit_code_;
   std::string failure_;
+  WaitingNotice waiting_;
   Tally tally_;
   std::uint64_t skipped_ = 0;
 };

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "clients/cli/child_process.h"
+#include "clients/cli/pool_folder.h"
+#include "common/limits.h"
 #include "common/result.h"
 
 namespace skerry::cli {
@@ -24,11 +26,11 @@ struct PoolOptions {
   std::optional<std::uint64_t> isolates;  ///< per worker; none: the worker's default
   std::optional<std::uint64_t> spares;
   std::optional<std::uint64_t>
-      memory_mb;    ///< per worker; none: 80 % of this machine's, shared by the workers
-  std::string jit;  ///< empty: the worker's default
+      memory_mb;  ///< per worker; none: 80 % of this machine's, shared by the workers
+  std::string jit = "maglev";
   std::string log_level = "warn";
-  std::string worker_program;         ///< empty: skerry-worker beside this executable
-  std::vector<std::string> ceilings;  ///< LIMIT=VALUE
+  std::string worker_program;  ///< empty: skerry-worker beside this executable
+  Ceilings ceilings;
 };
 
 class PrivatePool {
@@ -44,12 +46,11 @@ class PrivatePool {
 
  private:
   PrivatePool() = default;
-  Status MakeFolder();
   Status StartBroker(const std::string& binaries, const PoolOptions& options);
   Status StartWorker(const std::string& binaries, const PoolOptions& options);
   Status AwaitBroker();
 
-  std::string folder_;
+  PoolFolder folder_;
   std::string client_endpoint_;
   std::string worker_endpoint_;
   std::vector<ChildProcess> broker_;  // one, once started

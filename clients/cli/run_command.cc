@@ -9,6 +9,7 @@
 #include "clients/cli/exit_codes.h"
 #include "clients/cli/interrupt.h"
 #include "clients/cli/job_run.h"
+#include "clients/cli/session_file.h"
 
 namespace skerry::cli {
 namespace {
@@ -49,7 +50,10 @@ int RunCommand(const RunOptions& options) {
   auto reader = LineReader::Open(options.jobs);
   if (!reader) return Complain(reader.error().message, kExitUsage);
   CatchInterrupts();
-  auto connection = Connection::Open(options.connect);
+  SessionFile session = SessionFile::Of(options.connect.broker.empty() ? "-" : options.output);
+  ConnectOptions connect = options.connect;
+  connect.session = options.resume ? session.Kept() : session.Fresh();
+  auto connection = Connection::Open(connect);
   if (!connection) {
     if (Interrupts() > 0) return kExitInterrupted;
     return Complain(connection.error().message, ExitCodeOf(connection.error()));
@@ -57,6 +61,7 @@ int RunCommand(const RunOptions& options) {
   // Only now: a run that cannot begin must not cost the results of the one before.
   auto results = ResultFile::Open(options.output, options.resume ? Existing::kKeep : Existing::kReplace);
   if (!results) return Complain(results.error().message, kExitUsage);
+  if (auto kept = session.Keep(); !kept) return Complain(kept.error().message, kExitUsage);
   const TimePoint start = SteadyClock::now();
   // Results on the same terminal are progress enough, and a bar between them is not.
   const bool results_on_terminal = options.output == "-" && isatty(STDOUT_FILENO) == 1;
@@ -66,6 +71,8 @@ int RunCommand(const RunOptions& options) {
   JobRun run(*connection, *reader, *results, defaults, progress);
   const int code = run.Execute();
   progress.Clear();
+  // A run that lost its broker may find its session again; any other end is the session's end.
+  if (code != kExitUnavailable) session.Remove();
   if (!run.failure().empty()) Complain(run.failure(), code);
   if (!options.quiet) Summarise(run, *results, MillisBetween(start, SteadyClock::now()) / 1000);
   return code;

@@ -12,6 +12,7 @@
 
 #include "clients/cpp/client_core.h"
 #include "clients/cpp/dealer.h"
+#include "clients/cpp/host_call_pool.h"
 #include "common/endpoint.h"
 #include "common/hash.h"
 
@@ -25,6 +26,9 @@ using client::LinkState;
 constexpr int kMessagesPerTurn = 256;
 constexpr Millis kLongestSleep{1'000};
 constexpr std::uint64_t kBytesPerEvent = 256;
+constexpr std::size_t kMaxHostCallThreads = 256;
+// ACKs that are worth waking the thread for; fewer leave with whatever it sends next.
+constexpr std::size_t kAcksWorthAWake = 64;
 
 std::uint64_t BytesOf(const ClientEvent& event) {
   std::uint64_t bytes = kBytesPerEvent;
@@ -33,12 +37,24 @@ std::uint64_t BytesOf(const ClientEvent& event) {
   return bytes;
 }
 
+Status CheckOptions(const ClientOptions& options) {
+  if (auto allowed = CheckEndpoint(options.broker); !allowed) return allowed;
+  if (options.host_call_threads > kMaxHostCallThreads) {
+    return Fail(ErrorKind::kInvalid, "host_call_threads must be 0 to " + std::to_string(kMaxHostCallThreads));
+  }
+  if (options.session.str().size() > kMaxIdBytes) {
+    return Fail(ErrorKind::kInvalid, "session must be at most " + std::to_string(kMaxIdBytes) + " bytes");
+  }
+  return {};
+}
+
 }  // namespace
 
 /// What the thread works on; the core is touched under Client::mutex_ only, the dealer by the thread only.
 struct Client::Link {
   Link(const ClientOptions& options, TimePoint now)
-      : core(options, SessionId(RandomHex(16)), now), dealer(options.broker) {}
+      : core(options, options.session.empty() ? SessionId(RandomHex(16)) : options.session, now),
+        dealer(options.broker) {}
 
   /// Sends what the core wants sent. True: something is left that the socket did not take.
   bool Flush() {
@@ -63,13 +79,14 @@ Client::Client(ClientOptions options)
       link_(std::make_unique<Link>(options_, SteadyClock::now())) {}
 
 Result<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
-  if (auto allowed = CheckEndpoint(options.broker); !allowed) return Fail(allowed.error());
+  if (auto valid = CheckOptions(options); !valid) return Fail(valid.error());
   std::unique_ptr<Client> client;
   try {
     client.reset(new Client(std::move(options)));
   } catch (const zmq::error_t& e) {
     return Fail(ErrorKind::kUnavailable, std::string("cannot connect to the broker: ") + e.what());
   }
+  client->StartHostCalls();
   client->thread_ = std::thread([raw = client.get()] { raw->Loop(); });
   std::unique_lock lock(client->mutex_);
   client->arrived_.wait(lock, [&] { return client->link_->core.link() != LinkState::kConnecting; });
@@ -78,7 +95,25 @@ Result<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
   return client;
 }
 
+void Client::StartHostCalls() {
+  if (options_.host_call_threads == 0 || !options_.on_call) return;
+  client::HostCallPool::Hooks hooks;
+  hooks.wanted = [this](const client::HostCall& call) {
+    const std::lock_guard lock(mutex_);
+    return link_->core.Awaits(call);
+  };
+  hooks.done = [this](const client::HostCall& call, HostReply reply) {
+    {
+      const std::lock_guard lock(mutex_);
+      link_->core.Reply(call, std::move(reply), SteadyClock::now());
+    }
+    Wake();
+  };
+  host_calls_ = std::make_unique<client::HostCallPool>(options_.host_call_threads, options_.on_call, hooks);
+}
+
 Client::~Client() {
+  host_calls_.reset();
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -111,6 +146,11 @@ void Client::Cancel(const JobId& id) {
   Wake();
 }
 
+void Client::Acknowledge(const JobId& id) {
+  const std::lock_guard lock(mutex_);
+  link_->core.Acknowledge(id);
+}
+
 std::uint64_t Client::unfinished() const {
   const std::lock_guard lock(mutex_);
   return unfinished_;
@@ -118,12 +158,17 @@ std::uint64_t Client::unfinished() const {
 
 std::optional<ClientEvent> Client::Next(Millis timeout) {
   std::unique_lock lock(mutex_);
+  for (const JobId& id : std::exchange(dealing_, {})) link_->core.Acknowledge(id);
+  if (link_->core.acks_waiting() >= kAcksWorthAWake) Wake();
   if (!arrived_.wait_for(lock, timeout, [&] { return !ready_.empty(); })) return std::nullopt;
   ClientEvent event = std::move(ready_.front());
   ready_.pop_front();
   const bool was_full = ready_bytes_ >= options_.max_undelivered.count();
   ready_bytes_ -= BytesOf(event);
-  if (std::holds_alternative<JobFinal>(event)) --unfinished_;
+  if (const auto* final = std::get_if<JobFinal>(&event)) {
+    --unfinished_;
+    dealing_.push_back(final->id);
+  }
   lock.unlock();
   if (was_full) Wake();
   return event;
@@ -138,16 +183,22 @@ void Client::Publish(std::unique_lock<std::mutex>&) {
 }
 
 void Client::AnswerCalls(std::unique_lock<std::mutex>& lock) {
-  const auto calls = link_->core.TakeCalls();
-  for (const client::HostCall& call : calls) {
-    HostReply reply{HostReply::Kind::kError, "this client answers no host calls"};
-    if (options_.on_call) {
-      lock.unlock();  // the handler may call us
-      reply = options_.on_call(call.job, call.method, call.params);
-      lock.lock();
+  for (client::HostCall& call : link_->core.TakeCalls()) {
+    if (host_calls_) {
+      host_calls_->Push(std::move(call));
+      continue;
     }
+    lock.unlock();  // the handler may call us
+    HostReply reply = client::Answered(options_.on_call, call);
+    lock.lock();
     link_->core.Reply(call, std::move(reply), SteadyClock::now());
   }
+}
+
+/// Whether what the broker sends next has a place here.
+bool Client::MayRead() const {
+  return ready_bytes_ < options_.max_undelivered.count() &&
+         (!host_calls_ || host_calls_->waiting_bytes() < options_.max_waiting_calls.count());
 }
 
 void Client::Loop() {
@@ -158,7 +209,7 @@ void Client::Loop() {
     AnswerCalls(lock);
     const bool blocked = link_->Flush();
     Publish(lock);
-    const bool full = ready_bytes_ >= options_.max_undelivered.count();
+    const bool full = !MayRead();
     if (full) core.NotListening(SteadyClock::now());
     const auto until_wake = std::chrono::ceil<Millis>(core.NextWake() - SteadyClock::now());
     lock.unlock();

@@ -13,9 +13,14 @@
 // relay for this client only. A lost broker is looked for again and told every unfinished job again (ids make
 // that harmless). OVERLOADED with a retryAfterMs is waited out for jobs with `admission: "queue"`.
 //
-// Threads: any number may call; host calls are answered on the client's own thread. Ownership: the destructor
-// says BYE: the broker drops this session's queued jobs and cancels its running ones. Errors: Connect says
-// that no broker answered or that it refused; later loss of it is a LinkFailed event.
+// A final is acknowledged, and then forgotten by the broker, when Next is called again: by then its caller
+// has dealt with the one before (written it down, say). A client that is killed and comes back under the same
+// ClientOptions::session finds the finals that it had not dealt with.
+//
+// Threads: any number may call; host calls are answered on threads of their own (host_call_threads).
+// Ownership: the destructor waits for handlers that run, then says BYE: the broker drops this session's
+// queued jobs and cancels its running ones. Errors: Connect says that no broker answered or that it refused;
+// later loss of it is a LinkFailed event.
 #pragma once
 
 #include <condition_variable>
@@ -25,11 +30,16 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "clients/cpp/client_types.h"
 #include "common/fd.h"
 
 namespace skerry {
+
+namespace client {
+class HostCallPool;
+}  // namespace client
 
 class Client {
  public:
@@ -43,6 +53,8 @@ class Client {
   Result<SubmitResult> Submit(JobRequest& request);
   /// The job's final says CANCELLED, or how it ended if it was faster. Unknown ids do nothing.
   void Cancel(const JobId& id);
+  /// Of an earlier life under this session: its final is safe with the caller, who will not submit it again.
+  void Acknowledge(const JobId& id);
   /// The next event in order, waiting up to `timeout` for one.
   std::optional<ClientEvent> Next(Millis timeout);
   /// Jobs submitted whose final Next has not returned yet.
@@ -55,6 +67,8 @@ class Client {
   void Loop();
   void Publish(std::unique_lock<std::mutex>& lock);
   void AnswerCalls(std::unique_lock<std::mutex>& lock);
+  void StartHostCalls();
+  bool MayRead() const;
   void Wake();
 
   const ClientOptions options_;
@@ -65,7 +79,9 @@ class Client {
   std::deque<ClientEvent> ready_;
   std::uint64_t ready_bytes_ = 0;
   std::uint64_t unfinished_ = 0;
+  std::vector<JobId> dealing_;  // finals that Next has returned since it was called before
   bool stopping_ = false;
+  std::unique_ptr<client::HostCallPool> host_calls_;  // none: handlers run on thread_
   std::thread thread_;
 };
 

@@ -1,10 +1,12 @@
 #include "clients/cpp/client_core.h"
 
 #include <algorithm>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 
 #include "common/hash.h"
+#include "common/utf8.h"
 #include "common/wire/codec.h"
 
 namespace skerry::client {
@@ -15,6 +17,13 @@ namespace {
 constexpr Millis kHelloInterval{500};
 // Ids in one ACK: 128 of the longest ids stay far below kMaxHeaderBytes.
 constexpr std::size_t kAcksPerMessage = 128;
+// ACKs that may have been lost with a link: as many as a broker keeps finals for one session.
+constexpr std::size_t kRememberedAcks = 4096;
+// Finals of an earlier life; a broker keeps fewer.
+constexpr std::size_t kMostUnclaimed = 65'536;
+// Texts of replies that may have to be given again; past it the oldest are forgotten.
+constexpr std::uint64_t kMaxReplyBytes = 64u << 20;
+constexpr std::size_t kMaxReplies = 65'536;
 
 Outcome Ended(Code code, std::string message, std::uint32_t attempt) {
   Outcome outcome;
@@ -23,10 +32,19 @@ Outcome Ended(Code code, std::string message, std::uint32_t attempt) {
   return outcome;
 }
 
+/// Whether a broker may be given the job again that may have run it and has forgotten it.
+bool MayStartOver(Retry retry, bool made_host_call) {
+  return retry == Retry::kAlways || (retry == Retry::kSafe && !made_host_call);
+}
+
 std::optional<std::string> FaultOf(const JobSpec& spec) {
   const auto bad = [](const std::string& id) { return id.size() > kMaxIdBytes; };
   if (spec.id.empty() || bad(spec.id.str())) return "id must be 1 to 256 bytes";
   if (spec.tenant.empty() || bad(spec.tenant.str())) return "tenant must be 1 to 256 bytes";
+  for (const std::string* text : {&spec.id.str(), &spec.tenant.str(), &spec.user.str()}) {
+    if (!IsPrintableId(*text) || !IsUtf8Header(*text))
+      return "id, tenant and user must be UTF-8 without control characters";
+  }
   if (bad(spec.user.str())) return "user must be at most 256 bytes";
   if (wire::Encode(wire::Submit{spec}).size() > wire::kMaxHeaderBytes) return "limits take too many bytes";
   return std::nullopt;
@@ -52,13 +70,19 @@ void ClientCore::Put(wire::Header header, std::vector<std::shared_ptr<const std:
 }
 
 std::deque<Outgoing> ClientCore::TakeSends() {
+  if (link_ != LinkState::kLinked) return std::exchange(sends_, {});
+  std::deque<Outgoing> sends;
   for (std::size_t at = 0; at < acks_.size(); at += kAcksPerMessage) {
     const std::size_t end = std::min(at + kAcksPerMessage, acks_.size());
-    Put(wire::Ack{
-        {acks_.begin() + static_cast<std::ptrdiff_t>(at), acks_.begin() + static_cast<std::ptrdiff_t>(end)}});
+    wire::Ack ack{
+        {acks_.begin() + static_cast<std::ptrdiff_t>(at), acks_.begin() + static_cast<std::ptrdiff_t>(end)}};
+    sends.push_back({std::move(ack), {}});
   }
   acks_.clear();
-  return std::exchange(sends_, {});
+  // Behind the ACKs: an id may be used again once its final is dealt with.
+  std::move(sends_.begin(), sends_.end(), std::back_inserter(sends));
+  sends_.clear();
+  return sends;
 }
 
 Result<SubmitResult> ClientCore::Submit(JobRequest& request, TimePoint now) {
@@ -74,6 +98,8 @@ Result<SubmitResult> ClientCore::Submit(JobRequest& request, TimePoint now) {
     return SubmitResult::kFull;
   }
   if (auto fault = FaultOf(request.spec)) return Fail(ErrorKind::kInvalid, *fault);
+  unclaimed_.erase(request.spec.id);  // the broker answers the SUBMIT with it
+  if (undealt_.erase(request.spec.id) > 0) NoteAcknowledged(request.spec.id);
   Job& job = jobs_[request.spec.id];
   job.number = next_number_++;
   job.spec = std::move(request.spec);
@@ -105,6 +131,10 @@ void ClientCore::Cancel(const JobId& id) {
 void ClientCore::OnMessage(wire::Header header, std::vector<std::string> payloads, TimePoint now) {
   if (link_ == LinkState::kFailed) return;
   last_heard_ = now;
+  if (SeenBefore(header)) {
+    if (const auto* final = std::get_if<wire::Final>(&header)) OnSeenFinal(final->id);
+    return;
+  }
   std::visit(
       [&](auto& message) {
         using Message = std::remove_cvref_t<decltype(message)>;
@@ -115,7 +145,7 @@ void ClientCore::OnMessage(wire::Header header, std::vector<std::string> payload
         } else if constexpr (std::is_same_v<Message, wire::Bye>) {
           if (link_ == LinkState::kLinked) LoseLink(now);
         } else if constexpr (std::is_same_v<Message, wire::Ping>) {
-          if (link_ == LinkState::kLinked) Put(wire::Pong{});
+          if (link_ == LinkState::kLinked) Put(wire::Pong{message.number});
         } else if constexpr (std::is_same_v<Message, wire::Credit>) {
           credit_ = message.slots;
         } else if constexpr (std::is_same_v<Message, wire::Event>) {
@@ -129,8 +159,29 @@ void ClientCore::OnMessage(wire::Header header, std::vector<std::string> payload
       header);
 }
 
+bool ClientCore::SeenBefore(const wire::Header& header) {
+  const std::uint64_t seq = std::visit(
+      [](const auto& message) -> std::uint64_t {
+        if constexpr (requires { message.seq; }) return message.seq;
+        return 0;
+      },
+      header);
+  if (seq == 0) return false;
+  if (seq <= seen_) return true;
+  seen_ = seq;
+  return false;
+}
+
+/// Told again after a broken link: perhaps its ACK was what was lost.
+void ClientCore::OnSeenFinal(const JobId& id) {
+  if (Find(id) == nullptr && !undealt_.contains(id) && !unclaimed_.contains(id)) NoteAcknowledged(id);
+}
+
 void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
   const bool first = !ever_linked_;
+  if (welcome.epoch != epoch_ || !welcome.resumed) seen_ = 0;
+  epoch_ = welcome.epoch;
+  if (first) adopts_ = welcome.resumed;
   link_ = LinkState::kLinked;
   ever_linked_ = true;
   credit_ = std::max<std::uint64_t>(welcome.credit, 1);
@@ -142,20 +193,33 @@ void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
   }
   std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->number < b->number; });
   for (Job* job : jobs) {
-    // A broker that has forgotten the session starts them all over.
-    if (!first && !welcome.resumed) {
-      if (job->noticed) events_.push_back(JobRestarted{job->spec.id});
-      job->noticed = false;
-      job->attempt = 1;
+    if (first || welcome.resumed || job->stage == JobStage::kUnsent) {
+      SendJob(*job);
+    } else {
+      StartOver(*job);
     }
-    SendJob(*job);
   }
+}
+
+/// The broker has forgotten the session, and may have run this job before.
+void ClientCore::StartOver(Job& job) {
+  if (!MayStartOver(job.spec.retry, !job.calls.empty())) {
+    Outcome lost =
+        Ended(Code::kLost, "the broker was restarted and has forgotten it; it may have run", job.attempt);
+    lost.error->started = true;  // nobody may rely on that it did not
+    return Finish(job, std::move(lost));
+  }
+  if (std::exchange(job.noticed, false)) events_.emplace_back(JobRestarted{job.spec.id});
+  job.attempt = 1;
+  job.calls.clear();
+  SendJob(job);
 }
 
 void ClientCore::NoteAttempt(Job& job, std::uint32_t attempt) {
   if (attempt <= job.attempt) return;
   job.attempt = attempt;
-  if (std::exchange(job.noticed, false)) events_.push_back(JobRestarted{job.spec.id});
+  job.calls.clear();
+  if (std::exchange(job.noticed, false)) events_.emplace_back(JobRestarted{job.spec.id});
 }
 
 void ClientCore::OnEvent(wire::Event& event, std::vector<std::string>& payloads) {
@@ -164,7 +228,7 @@ void ClientCore::OnEvent(wire::Event& event, std::vector<std::string>& payloads)
   NoteAttempt(*job, event.attempt);
   job->noticed = true;
   std::string payload = payloads.empty() ? std::string() : std::move(payloads[0]);
-  events_.push_back(
+  events_.emplace_back(
       JobNotice{event.id, event.attempt, event.type, event.level, event.truncated, std::move(payload)});
 }
 
@@ -172,7 +236,17 @@ void ClientCore::OnCall(const wire::Call& call, std::vector<std::string>& payloa
   Job* job = Find(call.id);
   if (job == nullptr || call.attempt < job->attempt || payloads.size() != 2) return;
   NoteAttempt(*job, call.attempt);
-  calls_.push_back({call.id, call.attempt, call.call, std::move(payloads[0]), std::move(payloads[1])});
+  const auto [known, is_new] = job->calls.try_emplace(call.call);
+  if (is_new) {
+    calls_.push_back({call.id, call.attempt, call.call, std::move(payloads[0]), std::move(payloads[1])});
+  } else if (known->second) {
+    SendAnswer(*job, call.call, *known->second);
+  }
+}
+
+bool ClientCore::Awaits(const HostCall& call) const {
+  const auto found = jobs_.find(call.job);
+  return link_ != LinkState::kFailed && found != jobs_.end() && found->second.attempt == call.attempt;
 }
 
 void ClientCore::Reply(const HostCall& call, HostReply reply, TimePoint now) {
@@ -183,23 +257,75 @@ void ClientCore::Reply(const HostCall& call, HostReply reply, TimePoint now) {
 }
 
 void ClientCore::SendReply(const HostCall& call, HostReply reply) {
-  const Job* job = Find(call.job);
-  if (job == nullptr || job->attempt != call.attempt || link_ != LinkState::kLinked) return;
-  const auto kind =
-      reply.kind == HostReply::Kind::kValue ? wire::AnswerKind::kValue : wire::AnswerKind::kError;
-  Put(wire::Answer{call.job, LeaseId(), call.attempt, call.call, kind},
-      {std::make_shared<const std::string>(std::move(reply.text))});
+  Job* job = Find(call.job);
+  if (job == nullptr || job->attempt != call.attempt) return;
+  GivenReply given;
+  given.kind = reply.kind == HostReply::Kind::kValue ? wire::AnswerKind::kValue : wire::AnswerKind::kError;
+  given.text = std::make_shared<const std::string>(std::move(reply.text));
+  KeepReply(*job, call.call, given.text->size());
+  SendAnswer(*job, call.call, given);
+  job->calls[call.call] = std::move(given);
+}
+
+void ClientCore::SendAnswer(const Job& job, std::uint32_t call, const GivenReply& reply) {
+  if (link_ != LinkState::kLinked) return;  // the broker asks again
+  static const auto kForgotten =
+      std::make_shared<const std::string>("the answer was lost with its connection");
+  const wire::AnswerKind kind = reply.text ? reply.kind : wire::AnswerKind::kError;
+  Put(wire::Answer{job.spec.id, LeaseId(), job.attempt, call, kind}, {reply.text ? reply.text : kForgotten});
+}
+
+void ClientCore::KeepReply(const Job& job, std::uint32_t call, std::uint64_t bytes) {
+  replies_.push_back({job.spec.id, call, bytes});
+  reply_bytes_ += bytes;
+  while (replies_.size() > 1 && (reply_bytes_ > kMaxReplyBytes || replies_.size() > kMaxReplies)) {
+    const KeptReply& oldest = replies_.front();
+    reply_bytes_ -= oldest.bytes;
+    if (Job* holder = Find(oldest.job)) {
+      const auto known = holder->calls.find(oldest.call);
+      if (known != holder->calls.end() && known->second) known->second->text.reset();
+    }
+    replies_.pop_front();
+  }
 }
 
 void ClientCore::OnFinal(const wire::Final& final, std::vector<std::string>& payloads, TimePoint now) {
-  acks_.push_back(final.id.str());
   Job* job = Find(final.id);
-  if (job == nullptr || job->stage != JobStage::kSent) return;
+  if (job == nullptr) return OnStrayFinal(final.id);
+  if (job->stage != JobStage::kSent) return NoteAcknowledged(final.id);
   const bool wait = !final.ok && final.code == Code::kOverloaded && final.retry_after_ms > 0 &&
                     !job->cancelled && job->spec.admission == Admission::kQueue;
-  if (wait) return WaitOutOverload(*job, final.retry_after_ms, now);
+  if (wait) {
+    NoteAcknowledged(final.id);
+    return WaitOutOverload(*job, final.retry_after_ms, now);
+  }
   NoteAttempt(*job, final.attempt);
+  undealt_.insert(final.id);
   Finish(*job, wire::ToOutcome(final, payloads.empty() ? std::string() : std::move(payloads[0])));
+}
+
+/// Of a job that is not unfinished here: told again, or of an earlier life.
+void ClientCore::OnStrayFinal(const JobId& id) {
+  if (undealt_.contains(id)) return;
+  const bool earlier = adopts_ && !acked_ids_.contains(id) && unclaimed_.size() < kMostUnclaimed;
+  if (earlier) {
+    unclaimed_.insert(id);
+  } else {
+    NoteAcknowledged(id);
+  }
+}
+
+void ClientCore::Acknowledge(const JobId& id) {
+  if (undealt_.erase(id) + unclaimed_.erase(id) > 0) NoteAcknowledged(id);
+}
+
+void ClientCore::NoteAcknowledged(const JobId& id) {
+  acks_.push_back(id.str());
+  acked_.push_back(id);
+  acked_ids_.insert(id);
+  if (acked_.size() <= kRememberedAcks) return;
+  acked_ids_.erase(acked_ids_.find(acked_.front()));
+  acked_.pop_front();
 }
 
 void ClientCore::WaitOutOverload(Job& job, std::uint32_t retry_after_ms, TimePoint now) {
@@ -229,7 +355,6 @@ void ClientCore::LoseLink(TimePoint now) {
   link_ = LinkState::kConnecting;
   ++generation_;
   sends_.clear();
-  acks_.clear();
   connecting_since_ = now;
   next_hello_ = now;
 }
@@ -256,6 +381,9 @@ void ClientCore::OnTick(TimePoint now) {
       wire::Hello hello;
       hello.session = session_;
       hello.tenant = options_.tenant;
+      hello.capabilities = {"wasm"};
+      hello.epoch = epoch_;
+      hello.seen = seen_;
       hello.software = options_.software;
       Put(hello);
     }

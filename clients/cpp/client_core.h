@@ -3,7 +3,13 @@
 //   connecting ──WELCOME──> linked ──silence, BYE──> connecting ... ──too long, REFUSE──> failed
 //
 // After every WELCOME all unfinished jobs are submitted again: ids make that harmless, the broker knows those
-// it has.
+// it has. One that has forgotten the session (it was restarted, or we were away too long) may have run them:
+// then a job is submitted again only where its `retry` allows a second run, else it ends as LOST.
+//
+// A final is acknowledged when the caller has dealt with it, not when it arrives: a caller that is killed in
+// between finds it again. The same holds for host calls: the broker tells an unanswered one again after a
+// reconnect, and one that was answered gets the same answer again without the handler. What else comes twice
+// is dropped by its number.
 //
 // Threads: one at a time (Client holds its lock around it). Ownership: owns code and input of unfinished
 // jobs. Errors: a failed link is a LinkFailed event; a job's failure is its final.
@@ -16,9 +22,11 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "clients/cpp/client_types.h"
+#include "clients/cpp/host_call.h"
 #include "common/wire/messages.h"
 
 namespace skerry::client {
@@ -30,15 +38,6 @@ struct Outgoing {
   std::vector<std::shared_ptr<const std::string>> payloads;
 };
 
-/// A host call that waits for its reply.
-struct HostCall {
-  JobId job;
-  std::uint32_t attempt = 1;
-  std::uint32_t call = 0;
-  std::string method;
-  std::string params;
-};
-
 class ClientCore {
  public:
   ClientCore(const ClientOptions& options, SessionId session, TimePoint now);
@@ -48,6 +47,10 @@ class ClientCore {
   void Cancel(const JobId& id);
   void OnMessage(wire::Header header, std::vector<std::string> payloads, TimePoint now);
   void Reply(const HostCall& call, HostReply reply, TimePoint now);
+  /// Whether anybody still waits for the reply.
+  bool Awaits(const HostCall& call) const;
+  /// The caller needs this job's final no more: it has dealt with it, or has it from an earlier life.
+  void Acknowledge(const JobId& id);
   void OnTick(TimePoint now);
   TimePoint NextWake() const;
   /// Nothing could be heard because nobody listened: the broker is not to blame.
@@ -63,9 +66,16 @@ class ClientCore {
   /// Counts lost links: sends taken under another generation are stale.
   std::uint64_t generation() const { return generation_; }
   std::uint64_t unfinished() const { return jobs_.size(); }
+  std::size_t acks_waiting() const { return acks_.size(); }
 
  private:
   enum class JobStage : std::uint8_t { kUnsent, kSent, kWaiting };
+  /// A host call as the client knows it: no reply yet, a reply, or one whose text had to be forgotten (null).
+  struct GivenReply {
+    wire::AnswerKind kind = wire::AnswerKind::kError;
+    std::shared_ptr<const std::string> text;
+  };
+  using KnownCalls = std::map<std::uint32_t, std::optional<GivenReply>>;
   struct Job {
     std::uint64_t number = 0;  // order of submission
     JobSpec spec;
@@ -75,6 +85,7 @@ class ClientCore {
     std::uint32_t attempt = 1;
     bool noticed = false;  // has sent events in this attempt
     bool cancelled = false;
+    KnownCalls calls;  // of this attempt
     TimePoint submitted_at;
     std::uint64_t deadline_ms = 0;  // as asked; spec's shrinks while OVERLOADED is waited out
     std::uint64_t bytes() const { return code->size() + input->size(); }
@@ -83,14 +94,28 @@ class ClientCore {
     HostCall call;
     HostReply reply;
   };
+  /// Where a reply's text is, or was until its job ended; in the order in which they were given.
+  struct KeptReply {
+    JobId job;
+    std::uint32_t call = 0;
+    std::uint64_t bytes = 0;
+  };
 
+  /// Whether a message was here before. Unnumbered ones never were.
+  bool SeenBefore(const wire::Header& header);
+  void OnSeenFinal(const JobId& id);
   void Put(wire::Header header, std::vector<std::shared_ptr<const std::string>> payloads = {});
   void SendJob(Job& job);
   void SendReply(const HostCall& call, HostReply reply);
+  void SendAnswer(const Job& job, std::uint32_t call, const GivenReply& reply);
+  void KeepReply(const Job& job, std::uint32_t call, std::uint64_t bytes);
+  void NoteAcknowledged(const JobId& id);
   void OnWelcome(const wire::Welcome& welcome, TimePoint now);
   void OnEvent(wire::Event& event, std::vector<std::string>& payloads);
   void OnCall(const wire::Call& call, std::vector<std::string>& payloads);
   void OnFinal(const wire::Final& final, std::vector<std::string>& payloads, TimePoint now);
+  void OnStrayFinal(const JobId& id);
+  void StartOver(Job& job);
   void WaitOutOverload(Job& job, std::uint32_t retry_after_ms, TimePoint now);
   void Finish(Job& job, Outcome outcome);
   void NoteAttempt(Job& job, std::uint32_t attempt);
@@ -115,7 +140,16 @@ class ClientCore {
   std::uint64_t next_number_ = 1;
   std::multimap<TimePoint, JobId> retries_;
   std::multimap<TimePoint, DelayedReply> delayed_;
+  std::uint64_t epoch_ = 0;
+  std::uint64_t seen_ = 0;
   std::vector<std::string> acks_;
+  std::unordered_set<JobId> undealt_;    // finals given out, not acknowledged yet
+  std::unordered_set<JobId> unclaimed_;  // finals of an earlier life's jobs that nobody has asked for yet
+  bool adopts_ = false;                  // the first WELCOME knew this session
+  std::deque<JobId> acked_;              // the last ones, for a broker that missed an ACK
+  std::unordered_multiset<JobId> acked_ids_;
+  std::deque<KeptReply> replies_;
+  std::uint64_t reply_bytes_ = 0;
   std::deque<Outgoing> sends_;
   std::vector<ClientEvent> events_;
   std::vector<HostCall> calls_;

@@ -5,73 +5,11 @@
 #include <string>
 #include <utility>
 
+#include "clients/cpp/testing/core_harness.h"
 #include "common/hash.h"
 
 namespace skerry::client {
 namespace {
-
-class Core : public ::testing::Test {
- protected:
-  explicit Core(ClientOptions options = {}) : core_(options, SessionId("s"), TimePoint()) {}
-
-  static JobRequest Request(const std::string& id, const std::string& code = "code") {
-    JobRequest request;
-    request.spec.id = JobId(id);
-    request.code = code;
-    request.input = "1";
-    return request;
-  }
-  SubmitResult Submit(JobRequest request) {
-    auto taken = core_.Submit(request, now_);
-    EXPECT_TRUE(taken) << taken.error().message;
-    return taken.value_or(SubmitResult::kFull);
-  }
-  SubmitResult Submit(const std::string& id) { return Submit(Request(id)); }
-  void Welcome(bool resumed = false, std::uint64_t credit = 1024) {
-    wire::Welcome welcome;
-    welcome.credit = credit;
-    welcome.heartbeat_ms = 1'000;
-    welcome.resumed = resumed;
-    core_.OnMessage(welcome, {}, now_);
-  }
-  void Final(const std::string& id, bool ok = true, Code code = Code::kRuntime,
-             std::uint32_t retry_after_ms = 0) {
-    wire::Final final;
-    final.id = JobId(id);
-    final.ok = ok;
-    final.code = code;
-    final.retry_after_ms = retry_after_ms;
-    core_.OnMessage(final, {ok ? "7" : ""}, now_);
-  }
-  void Event(const std::string& id, std::uint32_t attempt, const std::string& text) {
-    wire::Event event;
-    event.id = JobId(id);
-    event.attempt = attempt;
-    core_.OnMessage(event, {text}, now_);
-  }
-  void Pass(Millis time) {
-    now_ += time;
-    core_.OnTick(now_);
-  }
-  template <class Message>
-  std::vector<Message> Sent() {
-    for (auto& outgoing : core_.TakeSends()) sent_.push_back(std::move(outgoing));
-    std::vector<Message> found;
-    for (const Outgoing& outgoing : sent_) {
-      if (const auto* message = std::get_if<Message>(&outgoing.header)) found.push_back(*message);
-    }
-    return found;
-  }
-  void Clear() {
-    core_.TakeSends();
-    sent_.clear();
-  }
-  std::vector<ClientEvent> Events() { return core_.TakeEvents(); }
-
-  TimePoint now_;
-  ClientCore core_;
-  std::vector<Outgoing> sent_;
-};
 
 class SmallCore : public Core {
  protected:
@@ -117,7 +55,7 @@ TEST_F(Core, ARefusalIsFinalAndSaysWhy) {
   EXPECT_NE(core_.failure().message.find("too new"), std::string::npos);
 }
 
-TEST_F(Core, AFinalIsGivenOutOnceAndAcknowledgedEachTimeItComes) {
+TEST_F(Core, AFinalIsGivenOutOnceAndAcknowledgedOnceItsCallerHasDealtWithIt) {
   Welcome();
   Submit("a");
   Final("a");
@@ -125,9 +63,12 @@ TEST_F(Core, AFinalIsGivenOutOnceAndAcknowledgedEachTimeItComes) {
   const auto events = Events();
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(std::get<JobFinal>(events[0]).outcome.value, "7");
-  ASSERT_EQ(Sent<wire::Ack>().size(), 1u);
-  EXPECT_EQ(Sent<wire::Ack>()[0].ids.size(), 2u);
   EXPECT_EQ(core_.unfinished(), 0u);
+  EXPECT_TRUE(Sent<wire::Ack>().empty());
+  core_.Acknowledge(JobId("a"));
+  core_.Acknowledge(JobId("a"));
+  ASSERT_EQ(Sent<wire::Ack>().size(), 1u);
+  EXPECT_EQ(Sent<wire::Ack>()[0].ids, std::vector<std::string>{"a"});
 }
 
 TEST_F(Core, ThousandsOfAcksAreCutIntoMessagesThatFitAHeader) {
@@ -284,6 +225,59 @@ TEST_F(Core, ABrokerThatKeptTheSessionRestartsNothing) {
   core_.OnMessage(wire::Bye{}, {}, now_);
   Welcome(true);
   EXPECT_TRUE(Events().empty());
+}
+
+TEST_F(Core, WhatComesTwiceIsTakenOnceAndAFinalIsAcknowledgedEachTime) {
+  Welcome();
+  Submit("a");
+  wire::Event event;
+  event.id = JobId("a");
+  event.seq = 5;
+  core_.OnMessage(event, {"hi"}, now_);
+  core_.OnMessage(event, {"hi"}, now_);
+  wire::Final final;
+  final.id = JobId("a");
+  final.ok = true;
+  final.seq = 6;
+  core_.OnMessage(final, {"1"}, now_);
+  EXPECT_EQ(Events().size(), 2u);
+  Sent<wire::Ack>();
+  Clear();
+  Submit("a");  // the same id again, as a new job
+  core_.OnMessage(final, {"1"}, now_);
+  EXPECT_TRUE(Events().empty()) << "an old final is not the new job's";
+  EXPECT_EQ(Sent<wire::Ack>().size(), 1u);
+}
+
+TEST_F(Core, ItsHelloSaysWhatItHasSeenAndAnotherLifeOfTheSessionCountsAnew) {
+  wire::Welcome welcome;
+  welcome.credit = 10;
+  welcome.epoch = 77;
+  core_.OnMessage(welcome, {}, now_);
+  Submit("a");
+  wire::Event event;
+  event.id = JobId("a");
+  event.seq = 5;
+  core_.OnMessage(event, {"hi"}, now_);
+  core_.OnMessage(wire::Bye{}, {}, now_);
+  Clear();
+  core_.OnTick(now_);
+  ASSERT_EQ(Sent<wire::Hello>().size(), 1u);
+  EXPECT_EQ(Sent<wire::Hello>()[0].epoch, 77u);
+  EXPECT_EQ(Sent<wire::Hello>()[0].seen, 5u);
+  welcome.epoch = 78;
+  core_.OnMessage(welcome, {}, now_);
+  Events();
+  event.seq = 1;
+  core_.OnMessage(event, {"again"}, now_);
+  EXPECT_EQ(Events().size(), 1u);
+}
+
+TEST_F(Core, APongNamesItsPing) {
+  Welcome();
+  core_.OnMessage(wire::Ping{123}, {}, now_);
+  ASSERT_EQ(Sent<wire::Pong>().size(), 1u);
+  EXPECT_EQ(Sent<wire::Pong>()[0].number, 123u);
 }
 
 TEST_F(Core, HostCallsAreGivenOutAndAnsweredAtOnceLaterOrNever) {

@@ -29,17 +29,22 @@ struct HostReply {
   enum class Kind : std::uint8_t { kValue, kError, kNever };
   Kind kind = Kind::kError;
   std::string text;  ///< JSON text of the value, or the error's message
-  Millis delay{0};   ///< answered this much later; nothing blocks meanwhile
+  Millis delay{0};   ///< answered this much later; no thread waits meanwhile
 };
 
-/// Called on the client's own thread, which does nothing else meanwhile: it must be quick. `params` is JSON
-/// text from the program: hostile input.
+/// Called on one of the client's host call threads, several at once: it must be thread-safe, may block, and
+/// may call the client (but not destroy it). `params` is JSON text from the program: hostile input. What it
+/// throws rejects the call.
 using HostCallHandler =
     std::function<HostReply(const JobId& job, std::string_view method, std::string_view params)>;
 
 struct ClientOptions {
   std::string broker;  ///< ipc://PATH or tcp:// on loopback
   TenantId tenant{"default"};
+  /// Names this client across its own restarts, 1 to 256 bytes; empty: a new random name. Who comes back by
+  /// its old name within the broker's session TTL and submits a job again gets that job's state or final, not
+  /// a second run. Two living clients must not share one.
+  SessionId session;
   std::string software = "skerry-cpp/0.1.0";
   /// The first WELCOME must come within this.
   Millis connect_timeout{5'000};
@@ -55,6 +60,13 @@ struct ClientOptions {
   /// Events and finals that Next has not taken yet; past it nothing more is read from the broker.
   Bytes max_undelivered = Bytes::MiB(64);
   HostCallHandler on_call;  ///< none: every host call is rejected
+  /// Handlers that run at once, 0 to 256. More lets more handlers block; each is a thread. 0: they run on the
+  /// client's own thread, which costs no hand-over, and does nothing else meanwhile: for handlers that never
+  /// block.
+  std::size_t host_call_threads = 4;
+  /// Host calls that wait for a thread, method and params together; past it nothing more is read from the
+  /// broker.
+  Bytes max_waiting_calls = Bytes::MiB(64);
 };
 
 /// A console line or a status value of a job that runs.

@@ -4,18 +4,14 @@
 #include <msgpack.hpp>
 #include <type_traits>
 
+#include "common/wire/schema_writer.h"
 #include "common/wire/visitors.h"
 
 namespace skerry::wire {
 namespace {
 
-// A header is a flat map with one nested map (limits) and short arrays; anything deeper is not ours.
-constexpr std::size_t kMaxArray = 4096;
-constexpr std::size_t kMaxMap = 64;
-constexpr std::size_t kMaxDepth = 4;
-
 const msgpack::unpack_limit& Bounds() {
-  static const msgpack::unpack_limit limit(kMaxArray, kMaxMap, kMaxHeaderBytes, kMaxHeaderBytes, 0,
+  static const msgpack::unpack_limit limit(kMaxArray, kMaxMapKeys, kMaxHeaderBytes, kMaxHeaderBytes, 0,
                                            kMaxDepth);
   return limit;
 }
@@ -43,7 +39,7 @@ Result<Message> Unpack(const msgpack::object_map& map) {
 template <std::size_t I = 0>
 Result<Header> UnpackAs(std::string_view type, const msgpack::object_map& map) {
   if constexpr (I == std::variant_size_v<Header>) {
-    return Fail(ErrorKind::kInvalid, "unknown message type '" + std::string(type.substr(0, 32)) + "'");
+    return Fail(ErrorKind::kUnknownType, "unknown message type '" + std::string(type.substr(0, 32)) + "'");
   } else {
     using Message = std::variant_alternative_t<I, Header>;
     if (type != Message::kType) return UnpackAs<I + 1>(type, map);
@@ -51,6 +47,29 @@ Result<Header> UnpackAs(std::string_view type, const msgpack::object_map& map) {
     if (!message) return Fail(message.error());
     return Header(std::move(*message));
   }
+}
+
+// Every key is a string and comes once: two readers must not see two messages in the same bytes.
+Status CheckKeys(const msgpack::object_map& map) {
+  const auto text = [&](std::uint32_t i) {
+    return std::string_view(map.ptr[i].key.via.str.ptr, map.ptr[i].key.via.str.size);
+  };
+  for (std::uint32_t i = 0; i < map.size; ++i) {
+    if (map.ptr[i].key.type != msgpack::type::STR) {
+      return Fail(ErrorKind::kInvalid, "header has a key that is no string");
+    }
+    // At most 64 keys of a few bytes each: comparing all pairs costs less than any set would.
+    for (std::uint32_t earlier = 0; earlier < i; ++earlier) {
+      if (text(earlier) == text(i)) {
+        return Fail(ErrorKind::kInvalid, "header has key '" + std::string(text(i).substr(0, 32)) + "' twice");
+      }
+    }
+    // A map inside: limits.
+    if (map.ptr[i].val.type == msgpack::type::MAP) {
+      if (auto inner = CheckKeys(map.ptr[i].val.via.map); !inner) return inner;
+    }
+  }
+  return {};
 }
 
 // Parses one bounded map that fills `bytes` exactly, or says why not.
@@ -65,6 +84,7 @@ Result<msgpack::object_handle> UnpackMap(std::string_view bytes) {
         msgpack::unpack(bytes.data(), bytes.size(), used, nullptr, nullptr, Bounds());
     if (used != bytes.size()) return Fail(ErrorKind::kInvalid, "bytes after the header map");
     if (handle.get().type != msgpack::type::MAP) return Fail(ErrorKind::kInvalid, "header is not a map");
+    if (auto keys = CheckKeys(handle.get().via.map); !keys) return Fail(keys.error());
     return handle;
   } catch (const std::exception& e) {
     return Fail(ErrorKind::kInvalid, std::string("header is not MessagePack within bounds: ") + e.what());

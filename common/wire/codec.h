@@ -4,8 +4,8 @@
 //   std::string bytes = Encode(Accepted{id});
 //   Result<Header> header = Decode(bytes);
 //
-// Errors: Decode names the message and field at fault. Every size and depth is bounded before anything is
-// allocated. Threads: pure functions.
+// Errors: Decode names the message and field at fault; kUnknownType where only its type is not known here.
+// Every size and depth is bounded before anything is allocated. Threads: pure functions.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ Result<Header> Decode(std::string_view bytes);
 std::string EncodeDetail(const ErrorDetail& detail);
 Result<ErrorDetail> DecodeDetail(std::string_view bytes);
 
-/// The tables of messages.h as JSON: every message with its fields, types and whether they are required.
+/// The tables of messages.h as JSON: every message with its fields, their types, bounds and defaults.
 std::string SchemaJson();
 
 }  // namespace skerry::wire

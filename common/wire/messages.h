@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -29,10 +30,30 @@ inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::uint32_t kOldestVersion = 1;
 inline constexpr std::size_t kMaxHeaderBytes = 64 * 1024;
 inline constexpr std::size_t kMaxPayloads = 2;
+/// Entries of the longest array: leases of a HELLO, ids of an ACK. A worker has at most this many slots, so
+/// that it can always name all it holds.
+inline constexpr std::size_t kMaxArray = 4096;
+inline constexpr std::size_t kMaxMapKeys = 64;
+inline constexpr std::size_t kMaxDepth = 4;
+
+/// What a field's value may be: of a number the value, of a text its bytes, of a list its entries.
+struct Bound {
+  std::uint64_t min = 0;
+  std::uint64_t max = UINT64_MAX;
+};
+constexpr Bound UpTo(std::uint64_t max) {
+  return {0, max};
+}
 
 enum class Role : std::uint8_t { kClient, kWorker };
 /// How the client answered a host call; kRefused is the worker's: the answer passed maxDataBytes.
 enum class AnswerKind : std::uint8_t { kValue, kError, kRefused };
+
+/// Counts by name; a name that the reader does not know is its to ignore.
+struct NamedCounts {
+  std::vector<std::pair<std::string, std::uint64_t>> entries;
+  bool operator==(const NamedCounts&) const = default;
+};
 
 std::string_view NameOf(Role role);
 std::string_view NameOf(AnswerKind kind);
@@ -51,6 +72,10 @@ struct Hello {
   std::vector<std::string> capabilities;  ///< unknown ones are ignored
   std::uint64_t slots = 0;                ///< workers: maxConcurrentIsolates
   std::uint64_t memory_mb = 0;            ///< workers: workerMemoryMb left for jobs
+  std::string v8;                         ///< workers: the V8 version of their cells
+  std::vector<LeaseId> leases;            ///< workers: held, or ended with a FINAL that may not have arrived
+  std::uint64_t epoch = 0;                ///< clients: of the last WELCOME; 0: none yet, or it keeps no count
+  std::uint64_t seen = 0;                 ///< clients: the highest `seq` of that epoch that came
 
   template <class V>
   void Visit(V& v) {
@@ -59,10 +84,14 @@ struct Hello {
     v.Required("role", role);
     v.Required("session", session);
     v.Optional("tenant", tenant);
-    v.Optional("software", software);
-    v.Optional("caps", capabilities);
+    v.Optional("software", software, UpTo(256));
+    v.Optional("caps", capabilities, UpTo(64));
     v.Optional("slots", slots);
     v.Optional("memoryMb", memory_mb);
+    v.Optional("v8", v8, UpTo(64));
+    v.Optional("leases", leases, UpTo(kMaxArray));
+    v.Optional("epoch", epoch);
+    v.Optional("seen", seen);
   }
 };
 
@@ -73,7 +102,12 @@ struct Welcome {
   std::uint64_t session_ttl_ms = 0;  ///< how long jobs and finals outlive the connection
   std::uint64_t heartbeat_ms = 0;    ///< send at least a PING this often
   std::uint64_t credit = 0;          ///< clients: jobs that may be unfinished at once
-  bool resumed = false;              ///< clients: the session was known, its jobs and finals are kept
+  /// The session was known: a client's jobs and finals are kept, a worker's leases are its own still. If
+  /// not, a worker ends what it runs and says nothing about it.
+  bool resumed = false;
+  std::vector<std::string>
+      capabilities;         ///< those of the HELLO that the broker has too; "stats": send me STATS
+  std::uint64_t epoch = 0;  ///< clients: names this life of the session; another one counts `seq` anew
 
   template <class V>
   void Visit(V& v) {
@@ -82,6 +116,8 @@ struct Welcome {
     v.Optional("heartbeatMs", heartbeat_ms);
     v.Optional("credit", credit);
     v.Optional("resumed", resumed);
+    v.Optional("caps", capabilities, UpTo(64));
+    v.Optional("epoch", epoch);
   }
 };
 
@@ -92,7 +128,7 @@ struct Refuse {
 
   template <class V>
   void Visit(V& v) {
-    v.Required("reason", reason);
+    v.Required("reason", reason, UpTo(1024));
   }
 };
 
@@ -164,6 +200,7 @@ struct Event {
   EventType type = EventType::kConsole;
   Level level = Level::kLog;
   bool truncated = false;
+  std::uint64_t seq = 0;  ///< as in Final
 
   template <class V>
   void Visit(V& v) {
@@ -173,6 +210,7 @@ struct Event {
     v.Required("event", type);
     v.Optional("level", level);
     v.Optional("truncated", truncated);
+    v.Optional("seq", seq);
   }
 };
 
@@ -187,6 +225,18 @@ struct Dropped {
   }
 };
 
+/// Isolate to worker only, once per limit: a limit has curtailed the job, which goes on. The worker counts
+/// those that it cannot see for itself, and all of them for a job that is killed later.
+struct Tripped {
+  static constexpr std::string_view kType = "tripped";
+  std::string limit;
+
+  template <class V>
+  void Visit(V& v) {
+    v.Required("limit", limit, UpTo(64));
+  }
+};
+
 /// A host call, isolate to worker to broker to client. Payloads: method (UTF-8), params (JSON text).
 struct Call {
   static constexpr std::string_view kType = "call";
@@ -194,6 +244,7 @@ struct Call {
   LeaseId lease;
   std::uint32_t attempt = 1;
   std::uint32_t call = 0;  ///< from 1 within an attempt
+  std::uint64_t seq = 0;   ///< as in Final
 
   template <class V>
   void Visit(V& v) {
@@ -201,6 +252,7 @@ struct Call {
     v.Optional("lease", lease);
     v.Optional("attempt", attempt);
     v.Required("call", call);
+    v.Optional("seq", seq);
   }
 };
 
@@ -250,6 +302,9 @@ struct Final {
   bool retryable = false;
   std::uint32_t retry_after_ms = 0;
   Usage usage;
+  /// Counts EVENT, CALL and FINAL of one direction of a session, from 1; 0: not counted. A receiver drops
+  /// what it has seen: what a broken link may have lost is sent again.
+  std::uint64_t seq = 0;
 
   template <class V>
   void Visit(V& v) {
@@ -258,7 +313,7 @@ struct Final {
     v.Optional("attempt", attempt);
     v.Required("ok", ok);
     v.Optional("code", code);
-    v.Optional("limit", limit);
+    v.Optional("limit", limit, UpTo(64));
     v.Optional("fault", fault);
     v.Optional("started", started);
     v.Optional("retryable", retryable);
@@ -274,6 +329,8 @@ struct Final {
     v.Optional("consoleEvents", usage.console_events);
     v.Optional("droppedEvents", usage.dropped_events);
     v.Optional("resultBytes", usage.result_bytes);
+    v.Optional("trips", usage.tripped, UpTo(kLimitCount));
+    v.Optional("seq", seq);
   }
 };
 
@@ -304,7 +361,7 @@ struct Ack {
 
   template <class V>
   void Visit(V& v) {
-    v.Required("ids", ids);
+    v.Required("ids", ids, UpTo(kMaxArray));
   }
 };
 
@@ -321,16 +378,55 @@ struct Credit {
   }
 };
 
+/// Worker to broker, where its WELCOME has the capability "stats": the worker's figures (worker_stats.h),
+/// counted since its process began, or since a broker welcomed it that did not know its session. Cumulative:
+/// one that is lost costs nothing.
+struct Stats {
+  static constexpr std::string_view kType = "stats";
+  NamedCounts exits;          ///< by IsolateExit
+  NamedCounts cell_restarts;  ///< by CellRestart
+  NamedCounts fork_us;        ///< by upper bound in microseconds; "inf"
+  std::uint64_t fork_sum_us = 0;
+  std::uint64_t reruns = 0;
+  std::uint64_t lost_events = 0;
+  std::uint64_t spares = 0;  ///< this and the next: now
+  std::uint64_t cells = 0;
+
+  template <class V>
+  void Visit(V& v) {
+    v.Optional("exits", exits, UpTo(kMaxMapKeys));
+    v.Optional("cellRestarts", cell_restarts, UpTo(kMaxMapKeys));
+    v.Optional("forkUs", fork_us, UpTo(kMaxMapKeys));
+    v.Optional("forkSumUs", fork_sum_us);
+    v.Optional("reruns", reruns);
+    v.Optional("lostEvents", lost_events);
+    v.Optional("spares", spares);
+    v.Optional("cells", cells);
+  }
+};
+/// The capability of a broker that takes STATS.
+inline constexpr std::string_view kStatsCapability = "stats";
+
+/// "Are you there?", and a mark: the PONG with its number says that all before it has been read.
 struct Ping {
   static constexpr std::string_view kType = "ping";
+  std::uint64_t number = 0;  ///< 0: a heartbeat that marks nothing
+
   template <class V>
-  void Visit(V&) {}
+  void Visit(V& v) {
+    v.Optional("n", number);
+  }
 };
 
+/// To every PING at once, in order.
 struct Pong {
   static constexpr std::string_view kType = "pong";
+  std::uint64_t number = 0;  ///< the PING's
+
   template <class V>
-  void Visit(V&) {}
+  void Visit(V& v) {
+    v.Optional("n", number);
+  }
 };
 
 /// Worker to broker: send me no more jobs; those I hold will be finished.
@@ -347,8 +443,8 @@ struct Bye {
   void Visit(V&) {}
 };
 
-using Header = std::variant<Hello, Welcome, Refuse, Submit, Accepted, Dispatch, Event, Dropped, Call, Answer,
-                            Cancel, Final, Ack, Credit, Ping, Pong, Drain, Bye>;
+using Header = std::variant<Hello, Welcome, Refuse, Submit, Accepted, Dispatch, Event, Dropped, Tripped, Call,
+                            Answer, Cancel, Final, Ack, Credit, Stats, Ping, Pong, Drain, Bye>;
 
 /// A Final header and its payload for an outcome; `id`/`lease` are the caller's to set.
 Final ToFinal(const Outcome& outcome);

@@ -1,4 +1,5 @@
-// What walks a message's Visit list: counting, encoding, decoding, describing. Private to the codec.
+// What walks a message's Visit list: counting, encoding, decoding; schema_writer.h describes. Private to the
+// codec.
 //
 // An optional field that is zero or empty is left out, and a missing field keeps what its struct starts it
 // at; so a field whose zero means something must start at zero. Enums and flags are always written.
@@ -12,10 +13,13 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "common/ids.h"
 #include "common/job.h"
+#include "common/limit_set.h"
 #include "common/outcome.h"
+#include "common/utf8.h"
 #include "common/wire/messages.h"
 
 namespace skerry::wire {
@@ -78,11 +82,11 @@ inline const msgpack::object* FindKey(const msgpack::object_map& map, std::strin
 class FieldCounter {
  public:
   template <class T>
-  void Required(std::string_view, const T&) {
+  void Required(std::string_view, const T&, Bound = {}) {
     ++count_;
   }
   template <class T>
-  void Optional(std::string_view, const T& value) {
+  void Optional(std::string_view, const T& value, Bound = {}) {
     if (!LeftOut(value)) ++count_;
   }
   void OptionalBinary(std::string_view, const std::string& value) {
@@ -99,12 +103,12 @@ class Encoder {
   explicit Encoder(msgpack::packer<msgpack::sbuffer>& packer) : packer_(packer) {}
 
   template <class T>
-  void Required(std::string_view key, const T& value) {
+  void Required(std::string_view key, const T& value, Bound = {}) {
     Text(key);
     Write(value);
   }
   template <class T>
-  void Optional(std::string_view key, const T& value) {
+  void Optional(std::string_view key, const T& value, Bound = {}) {
     if (!LeftOut(value)) Required(key, value);
   }
   void OptionalBinary(std::string_view key, const std::string& value) {
@@ -137,12 +141,24 @@ class Encoder {
       packer_.pack(value);
     }
   }
+  void Write(const std::vector<LeaseId>& leases) {
+    packer_.pack_array(static_cast<std::uint32_t>(leases.size()));
+    for (const LeaseId lease : leases) packer_.pack(lease.value());
+  }
   void Write(const RequestedLimits& limits) {
     packer_.pack_map(static_cast<std::uint32_t>(limits.size()));
     for (const auto& [name, value] : limits) {
       Text(name);
       packer_.pack(value);
     }
+  }
+  void Write(const NamedCounts& counts) { Write(counts.entries); }
+  void Write(const LimitSet& limits) {
+    std::vector<std::string> names;
+    for (const LimitSpec& spec : kLimitSpecs) {
+      if (limits.Has(spec.id)) names.emplace_back(spec.name);
+    }
+    packer_.pack(names);
   }
 
   msgpack::packer<msgpack::sbuffer>& packer_;
@@ -153,14 +169,14 @@ class FieldReader {
   FieldReader(std::string_view type, const msgpack::object_map& map) : type_(type), map_(map) {}
 
   template <class T>
-  void Required(std::string_view key, T& value) {
+  void Required(std::string_view key, T& value, Bound bound = {}) {
     const msgpack::object* object = FindKey(map_, key);
     if (object == nullptr) return Complain(key, "is missing");
-    Read(key, *object, value);
+    Read(key, *object, value, bound);
   }
   template <class T>
-  void Optional(std::string_view key, T& value) {
-    if (const msgpack::object* object = FindKey(map_, key)) Read(key, *object, value);
+  void Optional(std::string_view key, T& value, Bound bound = {}) {
+    if (const msgpack::object* object = FindKey(map_, key)) Read(key, *object, value, bound);
   }
   void OptionalBinary(std::string_view key, std::string& value) {
     const msgpack::object* object = FindKey(map_, key);
@@ -172,19 +188,21 @@ class FieldReader {
   }
   const std::string& error() const { return error_; }
 
- private:
   static constexpr std::size_t kMaxBinary = 64;
 
+ private:
   void Complain(std::string_view key, std::string_view what) {
     if (error_.empty()) error_ = std::string(type_) + "." + std::string(key) + " " + std::string(what);
   }
   bool Text(std::string_view key, const msgpack::object& object, std::string_view* text) {
     if (object.type != msgpack::type::STR) return Complain(key, "must be a string"), false;
     *text = std::string_view(object.via.str.ptr, object.via.str.size);
+    // An error's texts are a program's own and are checked by whoever shows them.
+    if (type_ != ErrorDetail::kType && !IsUtf8Header(*text)) return Complain(key, "is not UTF-8"), false;
     return true;
   }
   template <class T>
-  void Read(std::string_view key, const msgpack::object& object, T& value) {
+  void Read(std::string_view key, const msgpack::object& object, T& value, Bound bound) {
     std::string_view text;
     if constexpr (std::is_enum_v<T>) {
       if (!Text(key, object, &text)) return;
@@ -199,19 +217,22 @@ class FieldReader {
       value = T(std::string(text));
     } else if constexpr (IsNumberId<T>::value) {
       std::uint64_t number = 0;
-      Read(key, object, number);
+      ReadInteger(key, object, number, bound);
       value = T(number);
     } else if constexpr (std::is_same_v<T, std::string>) {
-      if (Text(key, object, &text)) value = std::string(text);
+      if (!Text(key, object, &text)) return;
+      if (text.size() > bound.max)
+        return Complain(key, "is longer than " + std::to_string(bound.max) + " bytes");
+      value = std::string(text);
     } else if constexpr (std::is_same_v<T, bool>) {
       if (object.type != msgpack::type::BOOLEAN) return Complain(key, "must be true or false");
       value = object.via.boolean;
     } else if constexpr (std::is_same_v<T, double>) {
       ReadDouble(key, object, value);
     } else if constexpr (std::is_integral_v<T>) {
-      ReadInteger(key, object, value);
+      ReadInteger(key, object, value, bound);
     } else {
-      ReadList(key, object, value);
+      ReadList(key, object, value, bound);
     }
   }
   void ReadDouble(std::string_view key, const msgpack::object& object, double& value) {
@@ -225,9 +246,10 @@ class FieldReader {
     }
   }
   template <class T>
-  void ReadInteger(std::string_view key, const msgpack::object& object, T& value) {
+  void ReadInteger(std::string_view key, const msgpack::object& object, T& value, Bound bound) {
     if (object.type == msgpack::type::POSITIVE_INTEGER &&
-        object.via.u64 <= static_cast<std::uint64_t>(std::numeric_limits<T>::max())) {
+        object.via.u64 <= static_cast<std::uint64_t>(std::numeric_limits<T>::max()) &&
+        object.via.u64 >= bound.min && object.via.u64 <= bound.max) {
       value = static_cast<T>(object.via.u64);
     } else if (std::is_signed_v<T> && object.type == msgpack::type::NEGATIVE_INTEGER &&
                object.via.i64 >= static_cast<std::int64_t>(std::numeric_limits<T>::min())) {
@@ -236,66 +258,57 @@ class FieldReader {
       Complain(key, "must be an integer in range");
     }
   }
-  void ReadList(std::string_view key, const msgpack::object& object, std::vector<std::string>& list) {
-    if (object.type != msgpack::type::ARRAY) return Complain(key, "must be an array of strings");
+  bool IsArray(std::string_view key, const msgpack::object& object, Bound bound) {
+    if (object.type != msgpack::type::ARRAY) return Complain(key, "must be an array"), false;
+    if (object.via.array.size > bound.max)
+      return Complain(key, "has more than " + std::to_string(bound.max) + " entries"), false;
+    return true;
+  }
+  void ReadList(std::string_view key, const msgpack::object& object, std::vector<std::string>& list,
+                Bound bound) {
+    if (!IsArray(key, object, bound)) return;
     std::string_view text;
     for (std::uint32_t i = 0; i < object.via.array.size; ++i) {
       if (!Text(key, object.via.array.ptr[i], &text)) return;
+      if (text.size() > kMaxIdBytes) return Complain(key, "has an entry longer than 256 bytes");
       list.emplace_back(text);
     }
   }
-  void ReadList(std::string_view key, const msgpack::object& object, RequestedLimits& limits) {
+  void ReadList(std::string_view key, const msgpack::object& object, std::vector<LeaseId>& list,
+                Bound bound) {
+    if (!IsArray(key, object, bound)) return;
+    for (std::uint32_t i = 0; i < object.via.array.size; ++i) {
+      std::uint64_t number = 0;
+      ReadInteger(key, object.via.array.ptr[i], number, {});
+      list.emplace_back(number);
+    }
+  }
+  void ReadList(std::string_view key, const msgpack::object& object, RequestedLimits& limits, Bound) {
     if (object.type != msgpack::type::MAP) return Complain(key, "must be a map of limits");
     std::string_view name;
     for (std::uint32_t i = 0; i < object.via.map.size; ++i) {
       const msgpack::object_kv& kv = object.via.map.ptr[i];
       std::uint64_t number = 0;
       if (!Text(key, kv.key, &name)) return;
-      Read(key, kv.val, number);
+      ReadInteger(key, kv.val, number, {});
       limits.emplace_back(std::string(name), number);
+    }
+  }
+
+  void ReadList(std::string_view key, const msgpack::object& object, NamedCounts& counts, Bound bound) {
+    ReadList(key, object, counts.entries, bound);
+  }
+  void ReadList(std::string_view key, const msgpack::object& object, LimitSet& limits, Bound bound) {
+    std::vector<std::string> names;
+    ReadList(key, object, names, bound);
+    for (const std::string& name : names) {
+      if (const auto id = LimitByName(name)) limits.Add(*id);
     }
   }
 
   std::string_view type_;
   const msgpack::object_map& map_;
   std::string error_;
-};
-
-class SchemaWriter {
- public:
-  explicit SchemaWriter(std::string_view type)
-      : json_("  {\"type\": \"" + std::string(type) + "\", \"fields\": [") {}
-
-  template <class T>
-  void Required(std::string_view key, const T&) {
-    Field(key, TypeName<T>(), "true");
-  }
-  template <class T>
-  void Optional(std::string_view key, const T&) {
-    Field(key, TypeName<T>(), "false");
-  }
-  void OptionalBinary(std::string_view key, const std::string&) { Field(key, "binary", "false"); }
-  std::string Json() const { return json_ + "]}"; }
-
- private:
-  template <class T>
-  static constexpr std::string_view TypeName() {
-    if constexpr (std::is_enum_v<T>) return "enum";
-    if constexpr (IsTextId<T>::value) return "id";
-    if constexpr (IsNumberId<T>::value) return "uint";
-    if constexpr (std::is_same_v<T, std::string>) return "string";
-    if constexpr (std::is_same_v<T, bool>) return "bool";
-    if constexpr (std::is_same_v<T, double>) return "number";
-    if constexpr (std::is_same_v<T, RequestedLimits>) return "limits";
-    if constexpr (std::is_integral_v<T>) return std::is_signed_v<T> ? "int" : "uint";
-    return "strings";
-  }
-  void Field(std::string_view key, std::string_view type, std::string_view required) {
-    if (json_.back() != '[') json_ += ", ";
-    json_ += "{\"key\": \"" + std::string(key) + "\", \"type\": \"" + std::string(type) +
-             "\", \"required\": " + std::string(required) + "}";
-  }
-  std::string json_;
 };
 
 }  // namespace skerry::wire

@@ -98,7 +98,7 @@ TEST(Capacity, AFailFastJobPastTheSlotsIsOverloadedInsteadOfQueued) {
   const auto report = pool.Run({Timed("holds"), Timed("refused").Set("admission", "failFast")}, Waiting());
   EXPECT_TRUE(IsOk(report.At("holds")));
   const auto& refused = report.At("refused");
-  EXPECT_TRUE(IsError(refused, "OVERLOADED"));
+  EXPECT_TRUE(IsError(refused, "OVERLOADED", "maxConcurrentIsolates"));
   EXPECT_EQ(refused.Error("fault"), "infrastructure");
   EXPECT_EQ(refused.Error("started"), false);
   EXPECT_EQ(refused.Error("retryable"), true);

@@ -1,4 +1,6 @@
 // `skerry run --resume`: what has its final is not run again, what was cut off or lost is.
+#include <thread>
+
 #include "tests/support/pool.h"
 
 namespace skerry::testing {
@@ -30,7 +32,6 @@ class Resume : public PoolTest {
            "\n";
   }
 
- private:
   TempDir dir_;
 };
 
@@ -74,6 +75,38 @@ TEST_F(Resume, RunsInfrastructureFaultsAgainAndProgramsFaultsNot) {
     EXPECT_NE(result.value(), "must not run");
   }
   EXPECT_TRUE(IsOk(last, "found"));
+}
+
+// A killed run's jobs go on without it: the resumed run takes their results over.
+TEST_F(Resume, OfAKilledRunFindsItsRunningJobsInsteadOfRunningThemAgain) {
+  WriteFile(dir_ / "jobs", Job("a", "const v = await dataProxy.request('slow'); return [v, Math.random()]")
+                                   .Set("retry", "never")
+                                   .Line() +
+                               "\n" + Job("b", "reportStatus(1); await dataProxy.request('never')").Line() +
+                               "\n");
+  WriteFile(dir_ / "data", R"({"slow":{"$value":7,"$delayMs":1500},"never":{"$never":true}})");
+  const std::vector<std::string> command = {
+      Binary("skerry"), "run",      dir_ / "jobs",       "-o",     dir_ / "out",
+      "--resume",       "--broker", pool().client_url(), "--data", dir_ / "data"};
+  {
+    Child killed(command);
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+    ASSERT_TRUE(killed.IsRunning());
+    EXPECT_TRUE(std::filesystem::exists((dir_ / "out.session").string()));
+  }
+  EXPECT_EQ(ReadFile(dir_ / "out"), "");
+  WriteFile(dir_ / "data", R"({"slow":{"$value":7},"never":{"$value":8}})");
+  Child resumed(command, {.stderr_path = dir_ / "stderr"});
+  ASSERT_EQ(resumed.Wait(std::chrono::seconds(20)), 0) << ReadFile(dir_ / "stderr");
+  const auto report = Parsed(ReadFile(dir_ / "out"));
+  EXPECT_EQ(report.lines.size(), 2u);
+  // It was waiting for its answer when its client was killed, and got it from the next one.
+  EXPECT_TRUE(IsOk(report.At("a")));
+  EXPECT_EQ(report.At("a").value().at(0), 7);
+  EXPECT_EQ(report.At("a").Field("attempt"), 1);
+  EXPECT_GT(report.At("a").Usage("wallMs"), 600) << "it ran a second time";
+  EXPECT_TRUE(IsOk(report.At("b")));
+  EXPECT_FALSE(std::filesystem::exists((dir_ / "out.session").string()));
 }
 
 TEST_F(Resume, OfACompleteOutputRunsNothing) {

@@ -32,21 +32,31 @@ std::uint16_t FreePort() {
   return ntohs(address.sin_port);
 }
 
-std::string HttpGet(std::uint16_t port, const std::string& path) {
+std::string HttpExchange(std::uint16_t port, const std::string& request) {
   const Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const timeval patience{5, 0};
   setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   const sockaddr_in address = Loopback(port);
   if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) return "";
-  const std::string request = "GET " + path + " HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n";
   if (send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0) return "";
   std::string answer;
   char buffer[4096];
   for (ssize_t got; (got = recv(fd.get(), buffer, sizeof(buffer), 0)) > 0;) {
     answer.append(buffer, static_cast<std::size_t>(got));
   }
+  return answer;
+}
+
+std::string HttpGet(std::uint16_t port, const std::string& path) {
+  const std::string answer = HttpExchange(port, "GET " + path + " HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n");
   const auto body = answer.find("\r\n\r\n");
   return body == std::string::npos ? "" : answer.substr(body + 4);
+}
+
+int HttpStatus(std::uint16_t port, const std::string& path) {
+  const std::string answer = HttpExchange(port, "GET " + path + " HTTP/1.0\r\nHost: 127.0.0.1\r\n\r\n");
+  const auto space = answer.find(' ');
+  return space == std::string::npos ? 0 : std::atoi(answer.c_str() + space);
 }
 
 double MetricSum(const std::string& page, const std::string& name, const std::string& label) {

@@ -49,9 +49,13 @@ void Pool::OpenToAll() {
   for (const auto& path : {dir_.path(), dir_ / "workers"}) std::filesystem::permissions(path, perms::all);
 }
 
-void Pool::RestartBroker() {
+void Pool::KillBroker() {
   broker_.reset();
   for (const char* name : {"clients", "workers"}) std::filesystem::remove(dir_ / name);
+}
+
+void Pool::RestartBroker() {
+  KillBroker();
   StartBroker();
 }
 
@@ -63,18 +67,34 @@ std::string Pool::worker_url() const {
 }
 
 void Pool::AddWorker() {
+  workers_.emplace_back();
+  StartWorker(workers_.size() - 1);
+}
+
+void Pool::KillWorker(std::size_t index) {
+  workers_.at(index).reset();
+}
+
+std::filesystem::path Pool::worker_log(std::size_t index) const {
+  return dir_ / ("worker" + std::to_string(index) + ".log");
+}
+
+void Pool::StartWorker(std::size_t index) {
   std::vector<std::string> argv = options_.worker_prefix;
   argv.insert(argv.end(), {Binary("skerry-worker"), "--broker", worker_url(), "--isolates",
                            std::to_string(options_.isolates)});
   if (options_.spares >= 0) argv.insert(argv.end(), {"--spares", std::to_string(options_.spares)});
   if (options_.memory_mb > 0) argv.insert(argv.end(), {"--memory-mb", std::to_string(options_.memory_mb)});
   argv.insert(argv.end(), options_.worker_args.begin(), options_.worker_args.end());
-  workers_.push_back(std::make_unique<Child>(
-      argv, ChildStreams{.stdout_path = dir_ / "worker.log", .stderr_path = dir_ / "worker.log"}));
+  const auto log = worker_log(index);
+  workers_.at(index) = std::make_unique<Child>(argv, ChildStreams{.stdout_path = log, .stderr_path = log});
 }
 
 std::string Pool::Logs() const {
-  return "broker: " + ReadFile(dir_ / "broker.log") + "\nworker: " + ReadFile(dir_ / "worker.log");
+  std::string logs = "broker: " + ReadFile(dir_ / "broker.log");
+  for (std::size_t i = 0; i < workers_.size(); ++i)
+    logs += "\nworker " + std::to_string(i) + ": " + ReadFile(worker_log(i));
+  return logs;
 }
 
 RunReport Pool::Run(const std::vector<Job>& jobs, RunOptions options) const {

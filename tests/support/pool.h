@@ -40,19 +40,25 @@ class Pool {
   JobResult RunOne(const Job& job, RunOptions options = {}) const;
 
   std::string client_url() const;
+  std::string worker_url() const;
   Child& broker() { return *broker_; }
   Child& worker(std::size_t index = 0) { return *workers_.at(index); }
   void AddWorker();
-  /// Kills the broker and starts another at the same endpoints.
+  /// Kills the broker; StartBroker starts another at the same endpoints.
+  void KillBroker();
+  void StartBroker();
   void RestartBroker();
+  void KillWorker(std::size_t index);
+  /// Another in the place of one that was killed.
+  void StartWorker(std::size_t index);
+  std::filesystem::path broker_log() const { return dir_ / "broker.log"; }
+  /// Everything that the workers at this place have logged.
+  std::filesystem::path worker_log(std::size_t index) const;
   /// Both programs' logs, for a failing test's message.
   std::string Logs() const;
 
  private:
-  std::string worker_url() const;
-  void StartBroker();
   void OpenToAll();
-
   PoolOptions options_;
   TempDir dir_;
   std::unique_ptr<Child> broker_;

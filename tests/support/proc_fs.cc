@@ -67,6 +67,27 @@ std::string StatusField(pid_t pid, const std::string& field) {
   return "";
 }
 
+std::uint64_t ResidentBytes(pid_t pid) {
+  return std::strtoull(StatusField(pid, "VmRSS").c_str(), nullptr, 10) * 1024;
+}
+
+std::uint64_t ProportionalBytes(pid_t pid) {
+  std::ifstream rollup("/proc/" + std::to_string(pid) + "/smaps_rollup");
+  for (std::string line; std::getline(rollup, line);) {
+    if (line.starts_with("Pss:")) return std::strtoull(line.c_str() + 4, nullptr, 10) * 1024;
+  }
+  return 0;
+}
+
+std::size_t DescriptorsOf(pid_t pid) {
+  std::size_t count = 0;
+  DIR* folder = opendir(("/proc/" + std::to_string(pid) + "/fd").c_str());
+  if (folder == nullptr) return 0;
+  while (const dirent* entry = readdir(folder)) count += entry->d_name[0] != '.' ? 1 : 0;
+  closedir(folder);
+  return count;
+}
+
 std::uint64_t PeakResidentBytes(pid_t pid) {
   return std::strtoull(StatusField(pid, "VmHWM").c_str(), nullptr, 10) * 1024;
 }

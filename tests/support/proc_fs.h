@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -17,6 +18,12 @@ std::set<pid_t> ChildrenOf(pid_t parent);
 std::set<pid_t> TreeOf(pid_t root);
 /// A field of /proc/PID/status, without leading blanks; empty: no such process or field.
 std::string StatusField(pid_t pid, const std::string& field);
+/// VmRSS, in bytes.
+std::uint64_t ResidentBytes(pid_t pid);
+/// Pss, in bytes: each page shared by n processes counts as an n-th. Needs the right to trace `pid`.
+std::uint64_t ProportionalBytes(pid_t pid);
+/// Open descriptors; 0 where they cannot be listed.
+std::size_t DescriptorsOf(pid_t pid);
 /// VmHWM: the most that was ever resident, in bytes.
 std::uint64_t PeakResidentBytes(pid_t pid);
 /// Gone or a zombie.

@@ -13,6 +13,9 @@ namespace {
 constexpr std::int64_t kMaxMessageBytes = 256LL << 20;  // of one frame, either way
 constexpr int kHighWaterMark = 10'000;                  // messages; beyond it they wait here
 constexpr int kMessagesPerWake = 64;                    // then the isolates have their turn
+// A PING follows this much, or so many messages, so that little is kept for long.
+constexpr std::size_t kBytesPerMark = 4u << 20;
+constexpr std::size_t kMessagesPerMark = 256;
 constexpr std::size_t kMaxFrames = 1 + wire::kMaxPayloads;
 
 }  // namespace
@@ -62,9 +65,10 @@ Status BrokerLink::Open() {
     return Fail(ErrorKind::kInvalid, "cannot connect to " + url_ + ": " + error.what());
   }
   state_.OnReopened(loop_.Now());
-  pings_ = pongs_ = 0;
   barrier_ = nullptr;
-  Outgoing hello{wire::Encode(hello_()), {}};
+  TakeBackUnconfirmed();
+  Outgoing hello;
+  hello.header = wire::Encode(hello_());
   SendNow(hello);  // an empty queue takes it
   ServiceSoon();
   Tick();
@@ -73,10 +77,23 @@ Status BrokerLink::Open() {
 
 bool BrokerLink::Send(wire::Header header, std::vector<std::string> payloads) {
   const bool event = std::holds_alternative<wire::Event>(header);
-  Outgoing message{wire::Encode(header), std::move(payloads)};
+  Outgoing message;
+  std::visit(
+      [&](auto& typed) {
+        if constexpr (requires { typed.seq; }) {
+          message.about_job = true;
+          typed.seq = seq_ + 1;
+        }
+      },
+      header);
+  if (const auto* final = std::get_if<wire::Final>(&header)) message.final_of = final->lease;
+  message.header = wire::Encode(header);
+  message.payloads = std::move(payloads);
+  // One that is dropped takes no number with it.
+  if (event && waiting_bytes_ + unconfirmed_bytes_ + message.Bytes() > kMaxWaitingBytes) return false;
+  if (message.about_job) ++seq_;
   const bool sent = waiting_.empty() && state_.connected() && SendNow(message);
   if (!sent) {
-    if (event && waiting_bytes_ + message.Bytes() > kMaxWaitingBytes) return false;
     waiting_bytes_ += message.Bytes();
     waiting_.push_back(std::move(message));
   }
@@ -96,19 +113,29 @@ bool BrokerLink::SendNow(Outgoing& message) {
     for (std::size_t i = 0; i < payloads; ++i) {
       (void)socket_->dealer.send(zmq::buffer(message.payloads[i]), flags(i + 1 < payloads));
     }
+    if (message.about_job) {
+      unmarked_bytes_ += message.Bytes();
+      unconfirmed_bytes_ += message.Bytes();
+      message.ping = pings_ + 1;
+      unconfirmed_.push_back(std::move(message));
+      const std::size_t marked = unconfirmed_.size() % kMessagesPerMark;
+      if (unmarked_bytes_ >= kBytesPerMark || marked == 0) SendPing();
+    }
     return true;
   } catch (const zmq::error_t& error) {
-    spdlog::error("sending to the broker: {}", error.what());
+    log::Error("sending to the broker failed", {{"reason", error.what()}});
     return false;
   }
 }
 
 void BrokerLink::FlushWaiting() {
   while (!waiting_.empty() && state_.connected()) {
-    const std::size_t bytes = waiting_.front().Bytes();
-    if (!SendNow(waiting_.front())) return;
-    waiting_bytes_ -= bytes;
+    // Out of the queue first: what it has sent may be followed by a PING of our own.
+    Outgoing message = std::move(waiting_.front());
     waiting_.pop_front();
+    const std::size_t bytes = message.Bytes();
+    if (!SendNow(message)) return waiting_.push_front(std::move(message));
+    waiting_bytes_ -= bytes;
   }
 }
 
@@ -146,40 +173,34 @@ bool BrokerLink::ReceiveOne() {
       if (fits) frames.push_back(frame.to_string());
     }
   } catch (const zmq::error_t& error) {
-    spdlog::error("receiving from the broker: {}", error.what());
+    log::Error("receiving from the broker failed", {{"reason", error.what()}});
     return false;
   }
   if (fits) {
     Handle(std::move(frames));
   } else {
-    spdlog::warn("the broker sent a message of more frames than any has");
+    log::Warn("the broker sent a message of more frames than any has");
   }
   return true;
 }
 
 void BrokerLink::Handle(std::vector<std::string> frames) {
   auto header = wire::Decode(frames[0]);
-  if (!header) return spdlog::warn("the broker sent what is no message: {}", header.error().message);
+  if (!header) return log::Warn("the broker sent what is no message", {{"reason", header.error().message}});
   const TimePoint now = loop_.Now();
   state_.OnAnything(now);
-  if (const auto* welcome = std::get_if<wire::Welcome>(&*header)) {
-    state_.OnWelcome(now, Millis(std::min<std::uint64_t>(welcome->heartbeat_ms, 60'000)));
-    spdlog::info("connected to the broker at {}", url_);
-    listener_.OnWelcome();
-    FlushWaiting();
-    return;
-  }
+  if (const auto* welcome = std::get_if<wire::Welcome>(&*header)) return OnWelcome(*welcome);
   if (const auto* refuse = std::get_if<wire::Refuse>(&*header)) {
     state_.OnClosed();
     return listener_.OnRefused(refuse->reason);
   }
   if (std::holds_alternative<wire::Ping>(*header)) {
-    Send(wire::Pong{}, {});
+    Send(wire::Pong{std::get<wire::Ping>(*header).number}, {});
     return;
   }
-  if (std::holds_alternative<wire::Pong>(*header)) return OnPong();
+  if (const auto* pong = std::get_if<wire::Pong>(&*header)) return OnPong(*pong);
   if (std::holds_alternative<wire::Bye>(*header)) {
-    spdlog::info("the broker says goodbye; waiting for it to come back");
+    log::Info("the broker says goodbye; waiting for it to come back");
     // Not from inside the receiving of its last message.
     return loop_.Post([this, alive = alive_] {
       if (*alive && state_.state() != LinkState::State::kClosed) Reopen();
@@ -189,9 +210,48 @@ void BrokerLink::Handle(std::vector<std::string> frames) {
   listener_.OnMessage(std::move(*header), std::move(frames));
 }
 
+void BrokerLink::OnWelcome(const wire::Welcome& welcome) {
+  const TimePoint now = loop_.Now();
+  state_.OnWelcome(now, Millis(std::min<std::uint64_t>(welcome.heartbeat_ms, 60'000)));
+  log::Info("connected to the broker", {{"broker", url_}});
+  const auto memory = welcome.resumed ? LinkListener::Memory::kResumed : LinkListener::Memory::kForgotten;
+  if (memory == LinkListener::Memory::kForgotten) ForgetJobs();
+  listener_.OnWelcome(welcome, memory);
+  FlushWaiting();
+}
+
+void BrokerLink::TakeBackUnconfirmed() {
+  while (!unconfirmed_.empty()) {
+    waiting_bytes_ += unconfirmed_.back().Bytes();
+    waiting_.push_front(std::move(unconfirmed_.back()));
+    unconfirmed_.pop_back();
+  }
+  unmarked_bytes_ = unconfirmed_bytes_ = 0;
+}
+
+void BrokerLink::ForgetJobs() {
+  unconfirmed_bytes_ = 0;
+  unconfirmed_.clear();
+  std::erase_if(waiting_, [&](const Outgoing& message) {
+    if (message.about_job) waiting_bytes_ -= message.Bytes();
+    return message.about_job;
+  });
+}
+
+std::vector<LeaseId> BrokerLink::UnconfirmedFinals() const {
+  std::vector<LeaseId> leases;
+  for (const auto* queue : {&unconfirmed_, &waiting_}) {
+    for (const Outgoing& message : *queue) {
+      if (message.final_of != LeaseId()) leases.push_back(message.final_of);
+    }
+  }
+  return leases;
+}
+
 void BrokerLink::SendPing() {
   ++pings_;
-  Send(wire::Ping{}, {});
+  unmarked_bytes_ = 0;
+  Send(wire::Ping{pings_}, {});
 }
 
 void BrokerLink::Barrier(std::function<void()> done) {
@@ -200,9 +260,13 @@ void BrokerLink::Barrier(std::function<void()> done) {
   barrier_ = std::move(done);
 }
 
-void BrokerLink::OnPong() {
-  ++pongs_;
-  if (!barrier_ || pongs_ < barrier_ping_) return;
+void BrokerLink::OnPong(const wire::Pong& pong) {
+  if (pong.number > pings_) return log::Warn("the broker answers a PING that was not sent");
+  while (!unconfirmed_.empty() && unconfirmed_.front().ping <= pong.number) {
+    unconfirmed_bytes_ -= unconfirmed_.front().Bytes();
+    unconfirmed_.pop_front();
+  }
+  if (!barrier_ || pong.number < barrier_ping_) return;
   const auto done = std::exchange(barrier_, nullptr);
   done();
 }
@@ -210,8 +274,8 @@ void BrokerLink::OnPong() {
 void BrokerLink::Tick() {
   const LinkState::Action action = state_.Tick(loop_.Now());
   if (action == LinkState::Action::kReopen) {
-    spdlog::warn("the broker at {} has been silent for {} ms; connecting again", url_,
-                 state_.patience().count());
+    log::Warn("the broker has been silent; connecting again",
+              {{"broker", url_}, {"silentMs", state_.patience().count()}});
     return Reopen();
   }
   if (action == LinkState::Action::kPing) SendPing();
@@ -220,10 +284,8 @@ void BrokerLink::Tick() {
 }
 
 void BrokerLink::Reopen() {
-  spdlog::warn("the broker at {} has been silent for {} ms; connecting again", url_,
-               state_.patience().count());
   if (auto status = Open(); !status) {
-    spdlog::error("{}", status.error().message);
+    log::Error("connecting to the broker failed", {{"reason", status.error().message}});
     state_.OnReopened(loop_.Now());
     tick_ = loop_.After(state_.heartbeat(), [this] { Tick(); });
   }
@@ -232,9 +294,10 @@ void BrokerLink::Reopen() {
 void BrokerLink::Close(Millis patience) {
   if (state_.state() != LinkState::State::kClosed) {
     FlushWaiting();
-    Outgoing bye{wire::Encode(wire::Bye{}), {}};
+    Outgoing bye;
+    bye.header = wire::Encode(wire::Bye{});
     if (waiting_.empty()) SendNow(bye);
-    if (!waiting_.empty()) spdlog::warn("{} messages to the broker are lost", waiting_.size());
+    if (!waiting_.empty()) log::Warn("messages to the broker are lost", {{"messages", waiting_.size()}});
   }
   state_.OnClosed();
   tick_.Cancel();

@@ -3,7 +3,9 @@
 //
 // It greets (HELLO), keeps the heartbeat, and opens the connection anew when the broker has been silent too
 // long. While there is no WELCOME, what is sent waits here in order; EVENTs past kMaxWaitingBytes are
-// dropped, nothing else is.
+// dropped, nothing else is. EVENTs, CALLs and FINALs are numbered and kept until a PONG says that the broker
+// has read them: a new connection sends them again, and the broker drops those that it has. A broker that
+// has forgotten this worker gets none of them: what they are about runs elsewhere by then.
 //
 // Threads: the event loop's; libzmq has an I/O thread of its own.
 // Ownership: borrows loop and listener, which outlive it.
@@ -11,6 +13,7 @@
 // and dropped.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -27,8 +30,10 @@ namespace skerry::agent {
 class LinkListener {
  public:
   virtual ~LinkListener() = default;
-  /// The first connection and each one after a silence.
-  virtual void OnWelcome() = 0;
+  /// The first connection and each one after a silence. kForgotten: the broker has given away whatever this
+  /// worker had; it must be ended without a word.
+  enum class Memory : bool { kForgotten, kResumed };
+  virtual void OnWelcome(const wire::Welcome& welcome, Memory memory) = 0;
   /// Everything but WELCOME, REFUSE, PING, PONG and BYE: those are the link's.
   virtual void OnMessage(wire::Header header, std::vector<std::string> payloads) = 0;
   virtual void OnRefused(const std::string& reason) = 0;
@@ -45,6 +50,8 @@ class BrokerLink final : public Uplink {
   Status Open();
   bool Send(wire::Header header, std::vector<std::string> payloads) override;
   bool connected() const { return state_.connected(); }
+  /// Leases whose FINAL the broker may not have read yet.
+  std::vector<LeaseId> UnconfirmedFinals() const;
   /// Runs `done` once the broker has read everything sent so far on this connection, and what it had sent
   /// before has arrived. Forgotten when the connection is opened anew.
   void Barrier(std::function<void()> done);
@@ -56,6 +63,9 @@ class BrokerLink final : public Uplink {
   struct Outgoing {
     std::string header;
     std::vector<std::string> payloads;
+    bool about_job = false;  // numbered, and kept until it is confirmed
+    LeaseId final_of;        // where it is one
+    std::uint64_t ping = 0;  // the PING whose PONG confirms it
     std::size_t Bytes() const;
   };
 
@@ -67,7 +77,11 @@ class BrokerLink final : public Uplink {
   void FlushWaiting();
   bool SendNow(Outgoing& message);
   void SendPing();
-  void OnPong();
+  void OnPong(const wire::Pong& pong);
+  void OnWelcome(const wire::Welcome& welcome);
+  /// What was sent and not confirmed waits again, before all else.
+  void TakeBackUnconfirmed();
+  void ForgetJobs();
   void Tick();
   void Reopen();
 
@@ -82,8 +96,11 @@ class BrokerLink final : public Uplink {
   std::deque<Outgoing> waiting_;
   std::size_t waiting_bytes_ = 0;
   bool service_posted_ = false;
-  std::uint64_t pings_ = 0;  // of this connection; the broker answers each, in order
-  std::uint64_t pongs_ = 0;
+  std::deque<Outgoing> unconfirmed_;
+  std::size_t unconfirmed_bytes_ = 0;
+  std::size_t unmarked_bytes_ = 0;  // sent since the last PING
+  std::uint64_t seq_ = 0;
+  std::uint64_t pings_ = 0;  // the number of the last; the broker answers each, in order
   std::uint64_t barrier_ping_ = 0;
   std::function<void()> barrier_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

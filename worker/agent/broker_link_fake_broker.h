@@ -73,16 +73,20 @@ class FakeBroker {
       }
       router_.set(zmq::sockopt::rcvtimeo, static_cast<int>(left.count()));
       auto header = Receive();
-      if (header && std::holds_alternative<wire::Ping>(*header) && answers_pings) Send(wire::Pong{});
+      const auto* ping = header ? std::get_if<wire::Ping>(&*header) : nullptr;
+      if (ping != nullptr && answers_pings) Send(wire::Pong{ping->number});
       if (!header) continue;
       if (auto* message = std::get_if<Message>(&*header)) return *message;
     }
   }
   /// HELLO answered by WELCOME, and that read by the worker.
-  std::optional<wire::Hello> Greet(std::uint64_t heartbeat_ms = 1'000) {
+  enum class Memory : bool { kForgotten, kResumed };
+  std::optional<wire::Hello> Greet(std::uint64_t heartbeat_ms = 1'000, Memory memory = Memory::kForgotten) {
     auto hello = Next<wire::Hello>();
     wire::Welcome welcome;
+    welcome.resumed = memory == Memory::kResumed;
     welcome.heartbeat_ms = heartbeat_ms;
+    welcome.capabilities = capabilities;
     if (!hello) return std::nullopt;
     Send(welcome);
     Send(wire::Ping{});
@@ -91,7 +95,8 @@ class FakeBroker {
   }
 
   bool answers_pings = true;
-  std::vector<std::string> payloads;  // of the last message received
+  std::vector<std::string> capabilities;  // of the next WELCOME
+  std::vector<std::string> payloads;      // of the last message received
 
  private:
   std::optional<wire::Header> Receive() {

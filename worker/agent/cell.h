@@ -54,6 +54,8 @@ class Cell {
   /// Readable: call OnReadable.
   virtual int control_fd() const = 0;
   virtual pid_t pid() const = 0;
+  /// Of the V8 that its isolates are.
+  virtual std::string v8_version() const = 0;
   /// Asks for one isolate; never blocks.
   virtual Status RequestFork() = 0;
   /// The next isolate, nothing yet, or why there will be no more.

@@ -17,9 +17,11 @@ constexpr int kUnhealthyFailures = 3;
 
 }  // namespace
 
-CellSupervisor::CellSupervisor(EventLoop& loop, CellFactory factory, CellListener& listener, Options options)
+CellSupervisor::CellSupervisor(EventLoop& loop, CellFactory factory, CellListener& listener,
+                               WorkerStats& stats, Options options)
     : loop_(loop),
       listener_(listener),
+      stats_(stats),
       options_(options),
       starter_(loop, std::move(factory)),
       back_off_(options.first_delay, options.longest_delay) {}
@@ -42,8 +44,9 @@ void CellSupervisor::OnStarted(Result<std::unique_ptr<Cell>> started) {
   if (stopped_) return;
   const auto first_start = std::exchange(first_start_, nullptr);
   if (!started) {
+    stats_.Count(CellRestart::kStartFailed);
     if (first_start) return first_start(Fail(started.error()));
-    spdlog::error("a cell could not be started: {}", started.error().message);
+    log::Error("a cell could not be started", {{"reason", started.error().message}});
     return StartLater();
   }
   const std::optional<CellNumber> retired = std::exchange(retiring_, std::nullopt);
@@ -53,10 +56,12 @@ void CellSupervisor::OnStarted(Result<std::unique_ptr<Cell>> started) {
   running.number = ++last_number_;
   running.cell = std::move(*started);
   running.since = loop_.Now();
+  v8_version_ = running.cell->v8_version();
   running.watch = loop_.OnReadable(running.cell->control_fd(), [this] { OnControlReadable(); });
   age_timer_ = loop_.After(options_.max_age, [this] { RenewIfOld(); });
-  spdlog::info("cell {} is ready, pid {}, sandbox {}", running.number, running.cell->pid(),
-               running.cell->DescribeSandbox());
+  log::Info(
+      "a cell is ready",
+      {{"cell", running.number}, {"pid", running.cell->pid()}, {"sandbox", running.cell->DescribeSandbox()}});
   if (auto reports = running.cell->TakeForbiddenCalls()) listener_.OnForbiddenCalls(std::move(reports));
   if (retired) listener_.OnCellRetired(*retired);
   SetHealthy(true);
@@ -70,13 +75,13 @@ void CellSupervisor::RequestForks(std::size_t count) {
       if (status.error().kind == ErrorKind::kExhausted) return AskAgainLater();
       // Not from here: the caller may be in the middle of its own bookkeeping.
       loop_.Post([this, number = running_->number, why = status.error().message] {
-        if (running_ && running_->number == number) OnCellLost(why);
+        if (running_ && running_->number == number) OnCellLost(CellRestart::kDied, why);
       });
       return;
     }
-    ++running_->pending;
+    running_->asked.push_back(loop_.Now());
     ++running_->forks;
-    if (running_->pending == 1) ArmForkTimeout();
+    if (running_->pending() == 1) ArmForkTimeout();
   }
   RenewIfOld();
 }
@@ -90,16 +95,23 @@ void CellSupervisor::AskAgainLater() {
 }
 
 void CellSupervisor::ArmForkTimeout() {
-  fork_timer_ = loop_.After(options_.fork_timeout, [this] { OnCellLost("it does not fork"); });
+  fork_timer_ = loop_.After(options_.fork_timeout,
+                            [this] { OnCellLost(CellRestart::kForkTimeout, "it does not fork"); });
 }
 
 void CellSupervisor::OnControlReadable() {
   for (const CellNumber number = running_->number; running_ && running_->number == number;) {
     auto forked = running_->cell->OnReadable();
-    if (!forked) return OnCellLost(forked.error().message);
+    if (!forked) {
+      const bool alive = forked.error().kind == ErrorKind::kExhausted;
+      return OnCellLost(alive ? CellRestart::kForkFailed : CellRestart::kDied, forked.error().message);
+    }
     if (!*forked) return;
-    if (running_->pending > 0) --running_->pending;
-    if (running_->pending > 0) {
+    if (!running_->asked.empty()) {
+      stats_.fork_times.Observe(std::chrono::duration_cast<Micros>(loop_.Now() - running_->asked.front()));
+      running_->asked.pop_front();
+    }
+    if (running_->pending() > 0) {
       ArmForkTimeout();
     } else {
       fork_timer_.Cancel();
@@ -108,8 +120,9 @@ void CellSupervisor::OnControlReadable() {
   }
 }
 
-void CellSupervisor::OnCellLost(const std::string& why) {
-  spdlog::error("cell {} is lost: {}", running_->number, why);
+void CellSupervisor::OnCellLost(CellRestart reason, const std::string& why) {
+  stats_.Count(reason);
+  log::Error("a cell is lost", {{"cell", running_->number}, {"cause", NameOf(reason)}, {"reason", why}});
   if (loop_.Now() - running_->since >= kProvenAge) back_off_.Reset();
   running_.reset();
   retiring_.reset();
@@ -133,13 +146,15 @@ void CellSupervisor::RenewIfOld() {
   if (!running_ || starting_ || start_scheduled_) return;
   const bool old = loop_.Now() - running_->since >= options_.max_age;
   if (running_->forks < options_.max_forks && !old) return;
-  spdlog::info("cell {} is renewed after {} forks", running_->number, running_->forks);
+  stats_.Count(old ? CellRestart::kAge : CellRestart::kForks);
+  log::Info("a cell is renewed", {{"cell", running_->number}, {"forks", running_->forks}});
   BeginStart();
 }
 
-void CellSupervisor::Retire(CellNumber cell, const std::string& why) {
+void CellSupervisor::Retire(CellNumber cell, CellRestart reason) {
   if (!running_ || running_->number != cell || retiring_ == cell) return;
-  spdlog::warn("cell {} is retired: {}", cell, why);
+  stats_.Count(reason);
+  log::Warn("a cell is retired", {{"cell", cell}, {"cause", NameOf(reason)}});
   retiring_ = cell;
   const TimePoint earliest = running_->since + options_.retire_interval;
   if (loop_.Now() >= earliest) return BeginStart();

@@ -6,16 +6,18 @@
 //                          └── replacement ─┘  the old one serves until the new one is ready
 //
 // Threads: the event loop's; starts happen in CellStarter's thread.
-// Ownership: owns the cell. The listener outlives it, and may call RequestForks from any callback.
-// Errors: none leave it; they are logged, counted and waited out. IsHealthy says whether a fork can be hoped
-// for.
+// Ownership: owns the cell. The counts and the listener outlive it; the listener may call RequestForks from
+// any callback. Errors: none leave it; they are logged, counted and waited out. IsHealthy says whether a fork
+// can be hoped for.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "common/worker_stats.h"
 #include "worker/agent/back_off.h"
 #include "worker/agent/cell_starter.h"
 #include "worker/agent/event_loop.h"
@@ -44,7 +46,9 @@ struct RunningCell {
   EventLoop::Watch watch;  // after the cell: destroyed before its descriptor closes
   TimePoint since{};
   std::uint64_t forks = 0;
-  std::size_t pending = 0;
+  std::deque<TimePoint> asked;  ///< when each fork that has not come was asked for
+
+  std::size_t pending() const { return asked.size(); }
 };
 
 class CellSupervisor {
@@ -62,7 +66,8 @@ class CellSupervisor {
     Millis retire_interval{1'000};
   };
 
-  CellSupervisor(EventLoop& loop, CellFactory factory, CellListener& listener, Options options);
+  CellSupervisor(EventLoop& loop, CellFactory factory, CellListener& listener, WorkerStats& stats,
+                 Options options);
 
   /// Starts the first cell; `done` is told how that went. Its failure is the caller's to act on; later ones
   /// are not.
@@ -71,12 +76,14 @@ class CellSupervisor {
   /// listener.
   void RequestForks(std::size_t count);
   /// Asked for, not yet delivered.
-  std::size_t pending() const { return running_ ? running_->pending : 0; }
+  std::size_t pending() const { return running_ ? running_->pending() : 0; }
   bool ready() const { return running_.has_value(); }
   bool IsHealthy() const { return healthy_; }
-  /// The cell's layout may be known, or its isolates are no good: replace it. Nothing happens when it is
-  /// another one by now.
-  void Retire(CellNumber cell, const std::string& why);
+  /// The cell's layout may be known (kCrash), or its isolates are no good (kUseless): replace it. Nothing
+  /// happens when it is another one by now.
+  void Retire(CellNumber cell, CellRestart reason);
+  /// Of the last cell that started; empty before.
+  const std::string& v8_version() const { return v8_version_; }
   /// No more starts.
   void Stop();
 
@@ -84,7 +91,7 @@ class CellSupervisor {
   void BeginStart();
   void OnStarted(Result<std::unique_ptr<Cell>> started);
   void OnControlReadable();
-  void OnCellLost(const std::string& why);
+  void OnCellLost(CellRestart reason, const std::string& why);
   void StartLater();
   void StartAt(TimePoint when);
   void RenewIfOld();
@@ -94,6 +101,7 @@ class CellSupervisor {
 
   EventLoop& loop_;
   CellListener& listener_;
+  WorkerStats& stats_;
   const Options options_;
   CellStarter starter_;
   std::optional<RunningCell> running_;
@@ -103,6 +111,7 @@ class CellSupervisor {
   bool stopped_ = false;
   bool healthy_ = true;
   CellNumber last_number_ = 0;
+  std::string v8_version_;
   BackOff back_off_;
   Deadlines::Handle start_timer_;
   Deadlines::Handle fork_timer_;

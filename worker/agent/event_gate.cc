@@ -1,6 +1,7 @@
 #include "worker/agent/event_gate.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "common/text_check.h"
@@ -14,6 +15,11 @@ constexpr std::size_t kSlack = 1024;
 // The isolate's own count is its word alone: kept to what sums and JSON numbers can hold.
 constexpr std::uint64_t kMaxClaim = std::uint64_t{1} << 52;
 
+// What only the isolate sees: calls that it rejects before they leave it, events that it drops.
+constexpr std::array kToldFromInside = {LimitId::kMaxDataRequests, LimitId::kMaxParamsBytes,
+                                        LimitId::kMaxStatusEvents, LimitId::kMaxConsoleEvents,
+                                        LimitId::kMaxEventsTotalBytes};
+
 Error Broken(std::string what) {
   return Error{ErrorKind::kInvalid, std::move(what)};
 }
@@ -23,18 +29,34 @@ Error Broken(std::string what) {
 Result<Pass> EventGate::OnEvent(const wire::Event& event, std::string_view payload) {
   const bool status = event.type == EventType::kStatus;
   std::uint64_t& count = status ? status_events_ : console_events_;
-  const std::uint64_t cap = Limit(status ? LimitId::kMaxStatusEvents : LimitId::kMaxConsoleEvents);
-  if (count >= cap || payload.size() > Limit(LimitId::kMaxEventBytes) ||
-      event_bytes_ + payload.size() > Limit(LimitId::kMaxEventsTotalBytes)) {
-    ++dropped_here_;
-    return Pass::kDrop;
+  const LimitId cap = status ? LimitId::kMaxStatusEvents : LimitId::kMaxConsoleEvents;
+  if (count >= Limit(cap)) return Drop(cap);
+  if (payload.size() > Limit(LimitId::kMaxEventBytes)) return Drop(LimitId::kMaxEventBytes);
+  if (event_bytes_ + payload.size() > Limit(LimitId::kMaxEventsTotalBytes)) {
+    return Drop(LimitId::kMaxEventsTotalBytes);
   }
   if (status ? !IsJson(payload, JsonLayout::kOneLine) : !IsUtf8(payload)) {
     return Fail(Broken(status ? "a status event that is not JSON" : "a console event that is not UTF-8"));
   }
+  if (event.truncated) tripped_.Add(LimitId::kMaxEventBytes);
   ++count;
   event_bytes_ += payload.size();
   return Pass::kForward;
+}
+
+Pass EventGate::Drop(LimitId limit) {
+  tripped_.Add(limit);
+  ++dropped_here_;
+  return Pass::kDrop;
+}
+
+Status EventGate::OnTripped(std::string_view limit) {
+  const auto id = LimitByName(limit);
+  if (!id || std::find(kToldFromInside.begin(), kToldFromInside.end(), *id) == kToldFromInside.end()) {
+    return Fail(Broken("the trip of a limit that it cannot know about"));
+  }
+  tripped_.Add(*id);
+  return {};
 }
 
 void EventGate::OnDropped(std::uint64_t events) {
@@ -57,7 +79,10 @@ Status EventGate::OnCall(std::uint32_t call, std::string_view method, std::strin
 std::optional<wire::AnswerKind> EventGate::OnAnswer(std::uint32_t call, wire::AnswerKind kind,
                                                     std::size_t bytes) {
   if (open_calls_.erase(call) == 0) return std::nullopt;
-  if (data_bytes_ + bytes > Limit(LimitId::kMaxDataBytes)) return wire::AnswerKind::kRefused;
+  if (data_bytes_ + bytes > Limit(LimitId::kMaxDataBytes)) {
+    tripped_.Add(LimitId::kMaxDataBytes);
+    return wire::AnswerKind::kRefused;
+  }
   data_bytes_ += bytes;
   return kind;
 }
@@ -68,6 +93,7 @@ void EventGate::Report(Usage& usage) const {
   usage.dropped_events = dropped_here_ + dropped_inside_;
   usage.data_requests = calls_;
   usage.data_bytes = data_bytes_;
+  usage.tripped = tripped_;
 }
 
 void CheckAnswer(wire::AnswerKind& kind, std::string& payload) {

@@ -14,6 +14,7 @@
 #include <set>
 #include <string_view>
 
+#include "common/limit_set.h"
 #include "common/limits.h"
 #include "common/outcome.h"
 #include "common/result.h"
@@ -30,6 +31,8 @@ class EventGate {
   Result<Pass> OnEvent(const wire::Event& event, std::string_view payload);
   /// The isolate's own figure; it can only grow.
   void OnDropped(std::uint64_t events);
+  /// The isolate's word that a limit curtailed its job; an Error for a limit that it cannot know about.
+  Status OnTripped(std::string_view limit);
   Status OnCall(std::uint32_t call, std::string_view method, std::string_view params);
   /// How the answer is to be delivered; nothing: the call is not open (answered already, never made).
   std::optional<wire::AnswerKind> OnAnswer(std::uint32_t call, wire::AnswerKind kind, std::size_t bytes);
@@ -37,10 +40,11 @@ class EventGate {
   void CountLost() { ++dropped_here_; }
 
   bool made_host_call() const { return calls_ > 0; }
-  /// Fills data, event and drop counts.
+  /// Fills data, event and drop counts, and the limits that curtailed the job.
   void Report(Usage& usage) const;
 
  private:
+  Pass Drop(LimitId limit);
   std::uint64_t Limit(LimitId id) const { return limits_.Get(id); }
 
   Limits limits_;
@@ -52,6 +56,7 @@ class EventGate {
   std::uint32_t calls_ = 0;
   std::uint64_t data_bytes_ = 0;
   std::set<std::uint32_t> open_calls_;
+  LimitSet tripped_;
 };
 
 /// A value from the client that is not JSON breaks the wire, which is not the program's fault: it becomes an

@@ -75,6 +75,54 @@ TEST(EventGate, KeepsAnAbsurdClaimOfDropsWithinReason) {
   EXPECT_EQ(Report(gate).dropped_events, (1ull << 52) + 1);
 }
 
+TEST(EventGate, RemembersEachLimitThatCurtailedTheJobWhetherSeenHereOrTold) {
+  EventGate gate(Small());
+  EXPECT_TRUE(Report(gate).tripped.empty());
+  wire::Event cut = Console();
+  cut.truncated = true;
+  EXPECT_EQ(*gate.OnEvent(cut, "x"), Pass::kForward);
+  EXPECT_TRUE(gate.OnTripped("maxParamsBytes"));
+  EXPECT_TRUE(gate.OnTripped("maxParamsBytes"));
+  EXPECT_TRUE(gate.OnCall(1, "m", "1"));
+  EXPECT_EQ(*gate.OnAnswer(1, wire::AnswerKind::kValue, 11), wire::AnswerKind::kRefused);
+  LimitSet expected;
+  for (LimitId id : {LimitId::kMaxEventBytes, LimitId::kMaxParamsBytes, LimitId::kMaxDataBytes})
+    expected.Add(id);
+  EXPECT_EQ(Report(gate).tripped, expected);
+}
+
+TEST(EventGate, CallsAClaimedTripOfALimitThatTheWorkerJudgesABrokenProtocol) {
+  EventGate gate(Small());
+  for (const char* limit : {"timeoutMs", "memoryMb", "maxResultBytes", "maxDataBytes", "no limit", ""})
+    EXPECT_FALSE(gate.OnTripped(limit)) << limit;
+  EXPECT_TRUE(Report(gate).tripped.empty());
+}
+
+TEST(EventGate, CountsTheLimitThatAnEventPassedHere) {
+  const auto tripped = [](auto&& feed) {
+    EventGate gate(Small());
+    feed(gate);
+    return Report(gate).tripped;
+  };
+  const auto only = [](LimitId id) {
+    LimitSet set;
+    set.Add(id);
+    return set;
+  };
+  EXPECT_EQ(tripped([](EventGate& gate) {
+              for (int i = 0; i < 4; ++i) (void)gate.OnEvent(Console(), "x");
+            }),
+            only(LimitId::kMaxConsoleEvents));
+  EXPECT_EQ(tripped([](EventGate& gate) {
+              for (int i = 0; i < 3; ++i) (void)gate.OnEvent(StatusEvent(), "1");
+            }),
+            only(LimitId::kMaxStatusEvents));
+  EXPECT_EQ(tripped([](EventGate& gate) {
+              for (int i = 0; i < 2; ++i) (void)gate.OnEvent(Console(), std::string(60, 'x'));
+            }),
+            only(LimitId::kMaxEventsTotalBytes));
+}
+
 TEST(EventGate, TakesCallsInSequenceUpToTheLimit) {
   EventGate gate(Small());
   EXPECT_FALSE(gate.made_host_call());

@@ -54,8 +54,8 @@ void ForbiddenCallWatch::Handle(const ForbiddenCall& call) {
     const Handler handle = handler->second;
     return handle(call.name);
   }
-  spdlog::error("a process that runs no job, pid {}, made the forbidden system call {}; it is killed", call.pid,
-                call.name);
+  log::Error("a process that runs no job made a forbidden system call; it is killed",
+             {{"pid", call.pid}, {"call", call.name}});
   // Safe by pid: it is our child and waits in that call, so the number is still its.
   if (call.pid > 0) kill(call.pid, SIGKILL);
 }

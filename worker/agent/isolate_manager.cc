@@ -34,7 +34,7 @@ IsolateManager::IsolateManager(EventLoop& loop, CellFactory factory, Options opt
       ledger_(options.max_concurrent_isolates, options.JobsMb()),
       forbidden_calls_(loop),
       wanted_spares_(options.max_spares),
-      cells_(loop, std::move(factory), *this, options.cells) {}
+      cells_(loop, std::move(factory), *this, stats_, options.cells) {}
 
 void IsolateManager::Start(std::function<void(Status)> done) {
   cells_.Start(std::move(done));
@@ -46,7 +46,11 @@ std::optional<Isolate> IsolateManager::TakeSpare() {
     Spare& oldest = spares_.front();
     oldest.watch.Reset();
     // One that died a moment ago, with the news still in the loop's queue, is of no use to a job.
-    if (!oldest.isolate.TryReap()) isolate.emplace(std::move(oldest.isolate));
+    if (oldest.isolate.TryReap()) {
+      stats_.Count(IsolateExit::kDiedIdle);
+    } else {
+      isolate.emplace(std::move(oldest.isolate));
+    }
     spares_.pop_front();
   }
   Refill();
@@ -79,7 +83,7 @@ void IsolateManager::OnForked(Isolate isolate) {
 
 void IsolateManager::AddSpare(Isolate isolate) {
   // A job that waited may have gone meanwhile; the Isolate's end kills and reaps it.
-  if (spares_.size() >= wanted_spares_) return;
+  if (spares_.size() >= wanted_spares_) return stats_.Count(IsolateExit::kDiscarded);
   const auto spare = spares_.emplace(spares_.end(), std::move(isolate));
   spare->watch = loop_.OnReadable(spare->isolate.pidfd(), [this, spare] { OnSpareDied(spare); });
 }
@@ -87,8 +91,9 @@ void IsolateManager::AddSpare(Isolate isolate) {
 void IsolateManager::OnSpareDied(Spares::iterator spare) {
   const auto status = spare->isolate.TryReap();
   if (!status) return;
+  stats_.Count(IsolateExit::kDiedIdle);
   const CellNumber cell = spare->isolate.cell();
-  spdlog::warn("an idle isolate of cell {} died, signal {}, status {}", cell, status->signal, status->code);
+  log::Warn("an idle isolate died", {{"cell", cell}, {"signal", status->signal}, {"status", status->code}});
   spares_.erase(spare);
   // When it was one too many, refilling waits for the next cell: forking more of these would go round in
   // circles.
@@ -105,17 +110,26 @@ void IsolateManager::NoteHandOver(CellNumber cell, HandOver result) {
 
 bool IsolateManager::CountUseless(CellNumber cell) {
   if (++useless_ < kMaxUseless) return false;
-  cells_.Retire(cell, "its isolates die before they run a job");
+  cells_.Retire(cell, CellRestart::kUseless);
   return true;
 }
 
 void IsolateManager::OnCellRetired(CellNumber cell) {
   useless_ = 0;
+  const std::size_t before = spares_.size();
   spares_.remove_if([&](const Spare& spare) { return spare.isolate.cell() == cell; });
+  stats_.exits[static_cast<std::size_t>(IsolateExit::kDiscarded)] += before - spares_.size();
 }
 
 void IsolateManager::OnCellHealth(bool healthy) {
   if (on_health_) on_health_(healthy);
+}
+
+WorkerStats IsolateManager::Figures() const {
+  WorkerStats figures = stats_;
+  figures.spares = spares_.size();
+  figures.cells = cells_.ready() ? 1 : 0;
+  return figures;
 }
 
 void IsolateManager::StopSpares() {

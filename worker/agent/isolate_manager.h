@@ -19,7 +19,9 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <string>
 
+#include "common/worker_stats.h"
 #include "worker/agent/cell_supervisor.h"
 #include "worker/agent/event_loop.h"
 #include "worker/agent/forbidden_call_watch.h"
@@ -84,7 +86,7 @@ class IsolateManager : private CellListener {
   enum class HandOver : bool { kFailed, kWorked };
   void NoteHandOver(CellNumber cell, HandOver result);
   /// The isolate died in a way that may have shown its cell's layout.
-  void Retire(CellNumber cell, const std::string& why) { cells_.Retire(cell, why); }
+  void Retire(CellNumber cell) { cells_.Retire(cell, CellRestart::kCrash); }
   /// Whom to tell when the job's process makes a forbidden system call.
   ForbiddenCallWatch& forbidden_calls() { return forbidden_calls_; }
   /// No more forks ahead of need, and no new cells unless a job waits for one: the worker is draining.
@@ -92,6 +94,11 @@ class IsolateManager : private CellListener {
   /// Told when forks can (not) be hoped for.
   void set_on_health(std::function<void(bool)> hook) { on_health_ = std::move(hook); }
 
+  /// What is counted about isolates and cells; jobs count their isolates' ends here.
+  WorkerStats& stats() { return stats_; }
+  /// The counts, and how many spares and cells there are now.
+  WorkerStats Figures() const;
+  const std::string& v8_version() const { return cells_.v8_version(); }
   const LeaseLedger& ledger() const { return ledger_; }
   std::size_t spares() const { return spares_.size(); }
   std::size_t waiting() const { return waiters_.size(); }
@@ -123,6 +130,7 @@ class IsolateManager : private CellListener {
   EventLoop& loop_;
   const Options options_;
   LeaseLedger ledger_;
+  WorkerStats stats_;
   ForbiddenCallWatch forbidden_calls_;
   Spares spares_;  // oldest first
   Waiters waiters_;

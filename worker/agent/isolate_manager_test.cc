@@ -17,7 +17,7 @@ using Fork = FakeCellPlan::Fork;
 class IsolateManagerTest : public ::testing::Test {
  protected:
   IsolateManagerTest() {
-    spdlog::set_level(spdlog::level::off);
+    (void)InitLogging("test", "off");
     options_.max_concurrent_isolates = 3;
     options_.max_spares = 2;
     options_.worker_memory_mb = 1024;
@@ -37,6 +37,22 @@ class IsolateManagerTest : public ::testing::Test {
   bool SparesAre(std::size_t count) {
     return RunUntil(
         loop_, [&] { return manager_->spares() == count; }, Millis(2'000));
+  }
+
+  std::uint64_t Count(CellRestart restart) const {
+    return manager_->Figures().cell_restarts[static_cast<std::size_t>(restart)];
+  }
+  std::uint64_t Count(IsolateExit exit) const {
+    return manager_->Figures().exits[static_cast<std::size_t>(exit)];
+  }
+  /// Every restart counted is of this reason, and there are some.
+  void ExpectRestartsFor(CellRestart reason) const {
+    EXPECT_GE(Count(reason), 1u);
+    for (std::size_t i = 0; i < kCellRestartCount; ++i) {
+      const auto other = static_cast<CellRestart>(i);
+      if (other == reason) continue;
+      EXPECT_EQ(Count(other), 0u) << NameOf(other);
+    }
   }
 
   EventLoop loop_;
@@ -60,6 +76,12 @@ TEST_F(IsolateManagerTest, ForksSparesAheadOfNeedAndNeverMoreThanItsBound) {
     ASSERT_TRUE(SparesAre(2));
   }
   EXPECT_EQ(plan_.forks, 3);
+  std::uint64_t timed = 0;
+  const WorkerStats figures = manager.Figures();
+  for (const std::uint64_t count : figures.fork_times.counts()) timed += count;
+  EXPECT_EQ(timed, 3u);
+  EXPECT_EQ(figures.spares, 2u);
+  EXPECT_EQ(figures.cells, 1u);
 }
 
 TEST_F(IsolateManagerTest, AsksAgainWhenTooManyDescriptorsWereOnTheirWayAndKeepsTheCell) {
@@ -109,7 +131,7 @@ TEST_F(IsolateManagerTest, ServesWaitingJobsInOrderAndBeforeSpares) {
   EXPECT_EQ(manager.waiting(), 2u);
   // What was asked for does not come; the cell is found hanging, and its successor forks.
   plan_.fork = Fork::kGood;
-  manager.Retire(1, "test");
+  manager.Retire(1);
   ASSERT_TRUE(RunUntil(loop_, [&] { return order.size() == 2; }));
   EXPECT_EQ(order, "ac");
   EXPECT_TRUE(SparesAre(2));
@@ -145,6 +167,7 @@ TEST_F(IsolateManagerTest, ReplacesACellWhoseIsolatesDoNotTakeTheirJobs) {
   EXPECT_EQ(plan_.started, 1);
   manager.NoteHandOver(1, HandOver::kFailed);
   EXPECT_TRUE(RunUntil(loop_, [&] { return plan_.started == 2; }));
+  ExpectRestartsFor(CellRestart::kUseless);
 }
 
 TEST_F(IsolateManagerTest, RenewsACellWhoseIsolatesDieIdleInsteadOfForkingForEver) {
@@ -152,6 +175,7 @@ TEST_F(IsolateManagerTest, RenewsACellWhoseIsolatesDieIdleInsteadOfForkingForEve
   Start();
   ASSERT_TRUE(RunUntil(loop_, [&] { return plan_.started >= 2; }));
   EXPECT_LT(plan_.forks, 40);
+  EXPECT_GE(Count(IsolateExit::kDiedIdle), 8u);
   plan_.fork = Fork::kGood;
   EXPECT_TRUE(SparesAre(2));
 }
@@ -161,18 +185,20 @@ TEST_F(IsolateManagerTest, KeepsServingWhileARetiredCellIsReplacedAndThenDropsIt
   IsolateManager& manager = Start();
   ASSERT_TRUE(SparesAre(2));
   plan_.start_delay_ms = 60;
-  manager.Retire(1, "SIGSEGV");
+  manager.Retire(1);
   auto isolate = manager.TakeSpare();
   ASSERT_TRUE(isolate);
   EXPECT_EQ(isolate->cell(), 1u) << "the old one serves on";
   ASSERT_TRUE(RunUntil(loop_, [&] { return plan_.started == 2 && plan_.alive == 1; }));
   ASSERT_TRUE(SparesAre(2));
   for (int i = 0; i < 2; ++i) EXPECT_EQ(manager.TakeSpare()->cell(), 2u);
+  ExpectRestartsFor(CellRestart::kCrash);
+  EXPECT_EQ(Count(IsolateExit::kDiscarded), 2u);
 }
 
 TEST_F(IsolateManagerTest, IgnoresTheRetirementOfACellThatIsGoneAlready) {
   IsolateManager& manager = Start();
-  manager.Retire(7, "long ago");
+  manager.Retire(7);
   RunFor(loop_, Millis(60));
   EXPECT_EQ(plan_.started, 1);
 }
@@ -186,12 +212,14 @@ TEST_F(IsolateManagerTest, RenewsACellByItsNumberOfForksAndKeepsItsSpares) {
   }
   EXPECT_GE(plan_.started, 3);
   EXPECT_EQ(plan_.alive, 1);
+  ExpectRestartsFor(CellRestart::kForks);
 }
 
 TEST_F(IsolateManagerTest, RenewsACellByAge) {
   options_.cells.max_age = Millis(40);
   Start();
   EXPECT_TRUE(RunUntil(loop_, [&] { return plan_.started >= 3; }));
+  ExpectRestartsFor(CellRestart::kAge);
 }
 
 TEST_F(IsolateManagerTest, RestartsACellThatDiesAndKeepsTheIsolatesItForked) {
@@ -203,8 +231,10 @@ TEST_F(IsolateManagerTest, RestartsACellThatDiesAndKeepsTheIsolatesItForked) {
   ASSERT_TRUE(RunUntil(loop_, [&] { return plan_.alive == 0; }));
   EXPECT_EQ(manager.spares(), 1u) << "the other spare lives on";
   EXPECT_EQ(::kill(isolate->pid(), 0), 0);
+  EXPECT_EQ(manager.Figures().cells, 0u);
   plan_.fork = Fork::kGood;
   EXPECT_TRUE(SparesAre(2));
+  ExpectRestartsFor(CellRestart::kDied);
 }
 
 TEST_F(IsolateManagerTest, TakesACellThatDoesNotForkInTimeForDead) {
@@ -214,6 +244,7 @@ TEST_F(IsolateManagerTest, TakesACellThatDoesNotForkInTimeForDead) {
   ASSERT_TRUE(RunUntil(loop_, [&] { return plan_.started >= 2; }));
   plan_.fork = Fork::kGood;
   EXPECT_TRUE(SparesAre(2));
+  ExpectRestartsFor(CellRestart::kForkTimeout);
 }
 
 TEST_F(IsolateManagerTest, SaysWhenForksCannotBeHopedForAndWhenTheyCanAgain) {
@@ -224,6 +255,7 @@ TEST_F(IsolateManagerTest, SaysWhenForksCannotBeHopedForAndWhenTheyCanAgain) {
   (void)manager_->TakeSpare();
   ASSERT_TRUE(RunUntil(loop_, [&] { return !health_.empty(); }));
   EXPECT_FALSE(health_.back());
+  EXPECT_GE(Count(CellRestart::kStartFailed), 1u);
   plan_.fork = Fork::kGood;
   plan_.starts = true;
   ASSERT_TRUE(RunUntil(loop_, [&] { return health_.size() == 2; }));

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/logging.h"
 #include "common/wire/codec.h"
 #include "worker/engine/engine.h"
 
@@ -72,6 +73,9 @@ void IsolateRun::SendJob() {
   wire::Dispatch dispatch = plan_.dispatch;
   dispatch.attempt = attempt_;
   dispatch.seed = RandomSeed();
+  // These three lines are how a test knows what has run, whoever was killed in between: the first is written
+  // before a byte of the job can reach its program.
+  log::Debug("job is handed over", {{"job", plan_.dispatch.job.id.str()}, {"attempt", attempt_}});
   port_.Send(dispatch, {plan_.code, plan_.input});
   FlushOut();
 }
@@ -114,6 +118,7 @@ void IsolateRun::Apply(RunEvent event) {
 
 void IsolateRun::StartClocks() {
   sent_at_ = loop_.Now();
+  log::Debug("job is started", {{"job", plan_.dispatch.job.id.str()}, {"attempt", attempt_}});
   verdict_.JobSent();
   watch_.Start(sent_at_);
   timer_ = loop_.deadlines().At(watch_.NextCheck(), [this] { CheckLimits(); });
@@ -139,6 +144,8 @@ void IsolateRun::Answer(std::uint32_t call, wire::AnswerKind kind, std::string p
   CheckAnswer(kind, payload);
   const auto delivered = gate_.OnAnswer(call, kind, payload.size());
   if (!delivered) return;
+  log::Debug("call is answered",
+             {{"job", plan_.dispatch.job.id.str()}, {"attempt", attempt_}, {"call", call}});
   if (*delivered == wire::AnswerKind::kRefused) payload.clear();
   wire::Answer answer;
   answer.call = call;
@@ -202,6 +209,11 @@ void IsolateRun::HandleFrame(wire::Frame frame) {
   if (auto* final = std::get_if<wire::Final>(&*header)) return HandleFinal(*final, std::move(frame.payloads));
   if (auto* dropped = std::get_if<wire::Dropped>(&*header); dropped != nullptr && frame.payloads.empty()) {
     return gate_.OnDropped(dropped->events);
+  }
+  if (auto* tripped = std::get_if<wire::Tripped>(&*header); tripped != nullptr && frame.payloads.empty()) {
+    const auto status = gate_.OnTripped(tripped->limit);
+    if (!status) Stop(Cause::kProtocolBroken, status.error().message);
+    return;
   }
   Stop(Cause::kProtocolBroken, "a message that an isolate has no business sending");
 }

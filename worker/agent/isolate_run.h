@@ -46,6 +46,8 @@ class IsolateRun {
   void Stop(Cause cause, std::string why = {});
 
   const Verdict& verdict() const { return verdict_; }
+  /// How the process ended; only inside OnRunEnded and after.
+  const ExitStatus& exit_status() const { return *exit_; }
   pid_t pid() const { return isolate_.pid(); }
   CellNumber cell() const { return isolate_.cell(); }
   bool made_host_call() const { return gate_.made_host_call(); }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/logging.h"
+#include "worker/agent/isolate_exit.h"
 
 namespace skerry::agent {
 namespace {
@@ -37,6 +38,11 @@ JobRun::JobRun(EventLoop& loop, IsolateManager& isolates, Uplink& uplink, JobPla
       attempt_(plan_.dispatch.attempt) {}
 
 void JobRun::Begin() {
+  log::Debug("job taken", {{"job", plan_.dispatch.job.id.str()},
+                           {"tenant", plan_.dispatch.job.tenant.str()},
+                           {"user", plan_.dispatch.job.user.str()},
+                           {"lease", plan_.dispatch.lease.value()},
+                           {"attempt", attempt_}});
   SeekIsolate();
 }
 
@@ -70,6 +76,11 @@ void JobRun::Stop(Cause cause) {
   Finish(std::move(outcome));
 }
 
+void JobRun::Abandon() {
+  abandoned_ = true;
+  Stop(Cause::kAborted);
+}
+
 JobError JobRun::NotRunning(Code code, std::string message) const {
   JobError error = MakeError(code, std::move(message));
   error.started = started_;
@@ -77,14 +88,18 @@ JobError JobRun::NotRunning(Code code, std::string message) const {
 }
 
 bool JobRun::OnRunEvent(wire::Event event, std::string payload) {
+  if (abandoned_) return true;
   event.id = JobId();
   event.lease = plan_.dispatch.lease;
   std::vector<std::string> payloads;
   payloads.push_back(std::move(payload));
-  return uplink_.Send(std::move(event), std::move(payloads));
+  if (uplink_.Send(std::move(event), std::move(payloads))) return true;
+  ++isolates_.stats().lost_events;
+  return false;
 }
 
 void JobRun::OnRunCall(wire::Call call, std::string method, std::string params) {
+  if (abandoned_) return;
   call.id = JobId();
   call.lease = plan_.dispatch.lease;
   std::vector<std::string> payloads;
@@ -99,13 +114,14 @@ void JobRun::OnRunEnded() {
   policy.made_host_call = run_->made_host_call();
   policy.may_run_again = deaths_ < kMaxDeaths;
   policy.may_hand_over_again = failed_hand_overs_ < kMaxFailedHandOvers;
+  isolates_.stats().Count(ExitOf(run_->verdict(), run_->exit_status()));
   Decision decision = run_->verdict().Decide(policy);
   TellManager(decision);
   started_ = started_ || run_->verdict().started();
   forbidden_calls_.End();
   const Usage measured = run_->usage();
   run_.reset();
-  if (decision.rerun != Rerun::kNo) return RunAgain(decision);
+  if (decision.rerun != Rerun::kNo && !abandoned_) return RunAgain(decision);
   // What the worker measured, with the two figures that only the record had.
   const Usage record = std::exchange(decision.outcome.usage, measured);
   decision.outcome.usage.heap_peak_bytes = record.heap_peak_bytes;
@@ -124,12 +140,19 @@ void JobRun::TellManager(const Decision& decision) {
     isolates_.NoteHandOver(run_->cell(), HandOver::kFailed);
   }
   if (decision.retire_cell) {
-    isolates_.Retire(run_->cell(), "an isolate died of a signal that may have been a probe of its layout");
+    isolates_.Retire(run_->cell());
   }
 }
 
 void JobRun::RunAgain(const Decision& decision) {
-  spdlog::info("lease {} is run again: {}", plan_.dispatch.lease.value(), decision.outcome.error->message);
+  log::Info("a job is run again", {{"job", plan_.dispatch.job.id.str()},
+                                   {"tenant", plan_.dispatch.job.tenant.str()},
+                                   {"user", plan_.dispatch.job.user.str()},
+                                   {"lease", plan_.dispatch.lease.value()},
+                                   {"attempt", attempt_},
+                                   {"code", NameOf(decision.outcome.error->code)},
+                                   {"reason", decision.outcome.error->message}});
+  ++isolates_.stats().reruns;
   if (decision.rerun == Rerun::kAsNextAttempt) {
     ++attempt_;
     ++deaths_;
@@ -141,10 +164,17 @@ void JobRun::RunAgain(const Decision& decision) {
 
 void JobRun::Finish(Outcome outcome) {
   outcome.attempt = attempt_;
+  log::Debug("job ended", {{"job", plan_.dispatch.job.id.str()},
+                           {"tenant", plan_.dispatch.job.tenant.str()},
+                           {"user", plan_.dispatch.job.user.str()},
+                           {"lease", plan_.dispatch.lease.value()},
+                           {"attempt", attempt_},
+                           {"code", outcome.error ? NameOf(outcome.error->code) : "ok"},
+                           {"wallMs", outcome.usage.wall_ms}});
   // Before the FINAL: the broker may answer it with the next job.
   ticket_.Leave();
   lease_.Release();
-  SendFinal(uplink_, plan_.dispatch, outcome);
+  if (!abandoned_) SendFinal(uplink_, plan_.dispatch, outcome);
   const auto done = std::move(done_);
   done();
 }

@@ -31,6 +31,8 @@ class JobRun : private RunListener {
   void Answer(const wire::Answer& answer, std::string payload);
   /// Ends the job: kCancelled or kAborted.
   void Stop(Cause cause);
+  /// Ends the job and says nothing more about it: it is the broker's to run elsewhere.
+  void Abandon();
 
  private:
   bool OnRunEvent(wire::Event event, std::string payload) override;
@@ -52,8 +54,9 @@ class JobRun : private RunListener {
   std::function<void()> done_;
 
   std::uint32_t attempt_;
-  bool started_ = false;  // in any attempt
-  int deaths_ = 0;        // runs that ended in a way that may be tried again
+  bool started_ = false;    // in any attempt
+  bool abandoned_ = false;  // nobody listens
+  int deaths_ = 0;          // runs that ended in a way that may be tried again
   int failed_hand_overs_ = 0;
   IsolateManager::Ticket ticket_;
   std::optional<IsolateRun> run_;

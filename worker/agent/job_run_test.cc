@@ -18,7 +18,7 @@ namespace {
 class JobRunTest : public ::testing::Test {
  protected:
   JobRunTest() {
-    spdlog::set_level(spdlog::level::off);
+    (void)InitLogging("test", "off");
     options_.max_concurrent_isolates = 2;
     options_.max_spares = 1;
     options_.worker_memory_mb = 4096;

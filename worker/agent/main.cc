@@ -2,67 +2,30 @@
 
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <iostream>
 #include <string>
 
+#include "common/config/command_line.h"
 #include "common/logging.h"
 #include "worker/agent/machine.h"
 #include "worker/agent/real_cell.h"
+#include "worker/agent/settings.h"
 #include "worker/agent/worker.h"
-#include "worker/agent/worker_options.h"
 
 namespace skerry::agent {
 namespace {
 
-constexpr int kUsage = 2;
+constexpr const char* kExamples =
+    "  skerry-worker --broker ipc:///run/skerry/workers\n"
+    "  skerry-worker --broker tcp://127.0.0.1:7702 --isolates 8 --spares 8 --memory-mb 4096\n"
+    "  skerry-worker --broker ipc:///tmp/w --isolates 1 --spares 0 --log-level debug\n"
+    "  skerry-worker --print-config\n";
 
-constexpr const char* kExamples = R"(Examples:
-  skerry-worker --broker ipc:///run/skerry/workers
-  skerry-worker --broker tcp://127.0.0.1:7702 --isolates 8 --spares 8 --memory-mb 4096
-  skerry-worker --broker ipc:///tmp/w --isolates 1 --spares 0 --log-level debug
-
-Runs jobs that the broker sends, each in a forked V8 isolate of its own under hard limits.
-SIGTERM or SIGINT: finish the jobs at hand, then leave; a second one ends them.
-)";
-
-struct CommandLine {
-  WorkerOptions worker;
-  std::string log_level = "info";
-};
-
-void Describe(CLI::App& app, CommandLine& line) {
-  WorkerOptions& worker = line.worker;
-  app.add_option("--broker", worker.broker_url,
-                 "Endpoint of the broker for workers (ipc:// or loopback tcp://)")
-      ->required()
-      ->type_name("URL");
-  app.add_option("--isolates", worker.isolates, "Jobs that run at once, 1 to 4096 [2 x cores]")
-      ->type_name("N");
-  app.add_option("--spares", worker.spares,
-                 "Isolates forked ahead of need, 0 to 4096 [as --isolates, at most 2 x cores]")
-      ->type_name("N");
-  app.add_option("--memory-mb", worker.memory_mb,
-                 "Memory for cells, spares and jobs, MiB [80 % of RAM or cgroup]")
-      ->type_name("N");
-  app.add_option("--max-job-memory-mb", worker.max_job_memory_mb,
-                 "Largest memoryMb of a job, 8 to 16384 [1024]")
-      ->type_name("N");
-  app.add_option("--jit", worker.jit, "V8's compilers: full, maglev or none [maglev]")
-      ->type_name("MODE")
-      ->check(CLI::IsMember({"full", "maglev", "none"}));
-  app.add_option("--sandbox", worker.sandbox,
-                 "strict: no start with a hole in it; best-effort: what can be had; off: none [strict]")
-      ->type_name("MODE")
-      ->check(CLI::IsMember({"strict", "best-effort", "off"}));
-  app.add_option("--cell", worker.cell_program, "Path of skerry-cell [beside this binary]")
-      ->type_name("PATH");
-  app.add_option("--id", worker.id, "Name of this worker in logs; a random part is added [worker]")
-      ->type_name("NAME");
-  app.add_option("--log-level", line.log_level, "trace, debug, info, warn, error or off [info]")
-      ->type_name("LEVEL");
-}
+constexpr const char* kAbout =
+    "Runs jobs that the broker sends, each in a forked V8 isolate of its own under hard limits.\n\n"
+    "Each setting is a flag, a variable (--memory-mb: SKERRY_WORKER_MEMORY_MB) and a key of skerry.toml\n"
+    "(memory_mb in [worker]); a flag wins over a variable, a variable over the file.\n"
+    "SIGTERM or SIGINT: finish the jobs at hand, then leave; a second one ends them.";
 
 // Three descriptors a lease, and the kernel's bound on those being passed at once: shells give 1024 where the
 // hard limit is far higher.
@@ -86,28 +49,25 @@ int Serve(const WorkerOptions& options) {
 }
 
 int Main(int argc, char** argv) {
-  CommandLine line;
-  CLI::App app(kExamples, "skerry-worker");
-  Describe(app, line);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    const int status = app.exit(error);
-    return status == 0 ? 0 : kUsage;
-  }
-  if (auto status = InitLogging("worker", line.log_level); !status) {
+  AgentOptions options;
+  config::Settings settings("worker");
+  Describe(settings, options);
+  CLI::App app("", "skerry-worker");
+  config::SetHelp(app, {kExamples, kAbout});
+  config::CommandLine line(app, "skerry-worker");
+  line.Add(settings);
+  line.AddPrint();
+  if (const auto status = config::ParseArguments(app, argc, argv)) return *status;
+  const auto start =
+      line.Configure(settings, [&] { return Finish(settings, options, UsableCores(), UsableMemory()); });
+  if (start.exit) return *start.exit;
+  if (auto status = InitLogging("worker", options.log_level, options.log_format); !status) {
     std::cerr << "skerry-worker: --log-level: " << status.error().message << "\n";
-    return kUsage;
+    return config::kExitUsage;
   }
-  if (line.worker.isolates == 0) line.worker.isolates = std::size_t{2} * UsableCores();
-  const bool spares_given = !app.get_option("--spares")->empty();
-  if (!spares_given) line.worker.spares = std::min(line.worker.isolates, std::size_t{2} * UsableCores());
-  line.worker.FillDefaults(UsableCores(), UsableMemory());
-  if (auto status = line.worker.Validate(); !status) {
-    std::cerr << "skerry-worker: " << status.error().message << "\n";
-    return kUsage;
-  }
-  return Serve(line.worker);
+  log::Info("configuration", {{"file", start.file.empty() ? "none" : start.file}});
+  options.worker.FillDefaults(UsableCores(), UsableMemory());  // once more: a name of this process's own
+  return Serve(options.worker);
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ class RealCell final : public Cell {
 
   int control_fd() const override { return process_->control_fd(); }
   pid_t pid() const override { return process_->pid(); }
+  std::string v8_version() const override { return process_->v8_version(); }
   std::unique_ptr<ForbiddenCalls> TakeForbiddenCalls() override {
     Fd listener = process_->TakeForbiddenCalls();
     if (!listener.valid()) return nullptr;

@@ -1,10 +1,13 @@
 #include "worker/agent/worker.h"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 #include <variant>
 
 #include "common/logging.h"
+#include "common/pool_limits.h"
+#include "common/version.h"
 
 namespace skerry::agent {
 namespace {
@@ -20,7 +23,8 @@ constexpr Millis kAbortPatience{2'000};
 constexpr std::uint32_t kRetryAfterMs = 100;
 // For what is queued to leave the socket.
 constexpr Millis kFarewell{1'000};
-constexpr const char* kSoftware = "skerry/0.1.0";
+// Often enough for a scrape every few seconds, rare beside the jobs.
+constexpr Millis kReportEvery{1'000};
 
 }  // namespace
 
@@ -45,25 +49,39 @@ wire::Hello Worker::Greeting() const {
   wire::Hello hello;
   hello.role = wire::Role::kWorker;
   hello.session = SessionId(options_.id);
-  hello.software = kSoftware;
+  hello.software = kSkerrySoftware;
+  hello.capabilities = {std::string(wire::kStatsCapability), "wasm"};
+  hello.v8 = isolates_.v8_version();
   hello.slots = healthy_ ? isolates_.ledger().max_leases() : 0;
   hello.memory_mb = isolates_.ledger().memory_mb();
+  hello.leases = link_.UnconfirmedFinals();
+  for (const auto& [lease, job] : jobs_) {
+    if (!abandoned_.contains(job.get())) hello.leases.push_back(lease);
+  }
+  for (const auto& [dispatch, payloads] : early_) hello.leases.push_back(dispatch.lease);
+  // More than one HELLO can name: finals that a broker's PONGs have long confirmed in all likelihood.
+  if (hello.leases.size() > wire::kMaxArray)
+    hello.leases.erase(hello.leases.begin(), hello.leases.end() - wire::kMaxArray);
   return hello;
 }
 
 void Worker::OnFirstCell(const Status& started) {
   if (state_ != State::kStarting) return;
   if (!started) {
-    spdlog::error("{}", started.error().message);
+    log::Error("the first cell could not be started", {{"reason", started.error().message}});
     return Stop(kCannotServe);
   }
   if (auto status = link_.Open(); !status) {
-    spdlog::error("{}", status.error().message);
+    log::Error("the broker's endpoint cannot be used", {{"reason", status.error().message}});
     return Stop(kCannotServe);
   }
   state_ = State::kServing;
-  spdlog::info("worker {} serves {}: {} isolates, {} spares, {} MiB for jobs", options_.id,
-               options_.broker_url, options_.isolates, options_.spares, isolates_.ledger().memory_mb());
+  log::Info("serving", {{"worker", options_.id},
+                        {"broker", options_.broker_url},
+                        {"isolates", options_.isolates},
+                        {"spares", options_.spares},
+                        {"jobsMb", isolates_.ledger().memory_mb()},
+                        {"v8", isolates_.v8_version()}});
 }
 
 void Worker::OnHealth(bool healthy) {
@@ -75,8 +93,21 @@ void Worker::OnHealth(bool healthy) {
   link_.Send(credit, {});
 }
 
-void Worker::OnWelcome() {
+void Worker::OnWelcome(const wire::Welcome& welcome, Memory memory) {
+  reporter_.OnWelcome(welcome);
+  KeepReporting();
+  if (memory == Memory::kForgotten && !jobs_.empty()) AbandonJobs();
   if (state_ == State::kDraining) SendDrain();
+}
+
+void Worker::SendStats() {
+  if (!link_.connected()) return;  // one that waited would be out of date
+  if (const auto stats = reporter_.Report(isolates_.Figures())) link_.Send(*stats, {});
+}
+
+void Worker::KeepReporting() {
+  SendStats();
+  report_timer_ = loop_.After(kReportEvery, [this] { KeepReporting(); });
 }
 
 void Worker::SendDrain() {
@@ -88,7 +119,7 @@ void Worker::SendDrain() {
 }
 
 void Worker::OnRefused(const std::string& reason) {
-  spdlog::error("the broker refuses this worker: {}", reason);
+  log::Error("the broker refuses this worker", {{"reason", reason}});
   Abort(kCannotServe);
 }
 
@@ -101,23 +132,45 @@ void Worker::OnMessage(wire::Header header, std::vector<std::string> payloads) {
     return;
   }
   if (const auto* cancel = std::get_if<wire::Cancel>(&header)) {
-    if (JobRun* job = JobOf(cancel->lease)) job->Stop(Cause::kCancelled);
+    if (JobRun* job = JobOf(cancel->lease)) return job->Stop(Cause::kCancelled);
+    const auto early = std::find_if(early_.begin(), early_.end(),
+                                    [&](const auto& entry) { return entry.first.lease == cancel->lease; });
+    if (early == early_.end()) return;
+    const wire::Dispatch dispatch = early->first;
+    early_.erase(early);
+    SendRefusal(link_, dispatch, MakeError(Code::kCancelled, "the job was cancelled"));
     return;
   }
-  spdlog::warn("the broker sent a message that a worker has no use for");
+  log::Warn("the broker sent a message that a worker has no use for");
 }
 
 void Worker::OnDispatch(wire::Dispatch dispatch, std::vector<std::string> payloads) {
+  if (!early_.empty() || (!abandoned_.empty() && isolates_.ledger().leases() + 1 > options_.isolates)) {
+    early_.emplace_back(std::move(dispatch), std::move(payloads));
+    return;
+  }
+  Start(std::move(dispatch), std::move(payloads));
+}
+
+void Worker::Start(wire::Dispatch dispatch, std::vector<std::string> payloads) {
   const LeaseId id = dispatch.lease;
-  if (jobs_.count(id) != 0) return spdlog::warn("lease {} was dispatched twice", id.value());
+  if (jobs_.count(id) != 0) return log::Warn("a lease was dispatched twice", {{"lease", id.value()}});
   const wire::Dispatch header = dispatch;
   auto planned = PlanJob(std::move(dispatch), std::move(payloads), options_.max_job_memory_mb);
   if (auto* refused = std::get_if<JobError>(&planned)) return SendRefusal(link_, header, std::move(*refused));
   auto& plan = std::get<JobPlan>(planned);
   auto lease = isolates_.Acquire(plan.limits.memory_mb());
   if (!lease) {
-    spdlog::warn("lease {} is refused: {}", id.value(), lease.error().message);
-    JobError error = MakeError(Code::kOverloaded, lease.error().message);
+    log::Warn("a lease is refused", {{"job", header.job.id.str()},
+                                     {"tenant", header.job.tenant.str()},
+                                     {"user", header.job.user.str()},
+                                     {"lease", id.value()},
+                                     {"attempt", header.attempt},
+                                     {"reason", lease.error().message}});
+    const LeaseLedger& ledger = isolates_.ledger();
+    const PoolLimit limit = ledger.leases() >= ledger.max_leases() ? PoolLimit::kMaxConcurrentIsolates
+                                                                   : PoolLimit::kWorkerMemoryMb;
+    JobError error = MakeError(Code::kOverloaded, lease.error().message, std::string(NameOf(limit)));
     error.retry_after_ms = kRetryAfterMs;
     return SendRefusal(link_, header, std::move(error));
   }
@@ -135,13 +188,30 @@ JobRun* Worker::JobOf(LeaseId lease) {
 
 void Worker::OnJobDone(LeaseId lease) {
   const auto job = jobs_.find(lease);
+  abandoned_.erase(job->second.get());
   // Still inside the job's own call: it is freed once that has returned.
   done_.push_back(std::move(job->second));
   jobs_.erase(job);
   loop_.Post([this] {
     done_.clear();
+    while (!early_.empty() && (abandoned_.empty() || isolates_.ledger().leases() < options_.isolates)) {
+      auto [dispatch, payloads] = std::move(early_.front());
+      early_.pop_front();
+      Start(std::move(dispatch), std::move(payloads));
+    }
     StopWhenIdle();
   });
+}
+
+void Worker::AbandonJobs() {
+  log::Warn("the broker has given this worker's jobs away; they are ended", {{"jobs", jobs_.size()}});
+  early_.clear();
+  std::vector<JobRun*> jobs;
+  for (const auto& [lease, job] : jobs_) jobs.push_back(job.get());
+  for (JobRun* job : jobs) {
+    abandoned_.insert(job);
+    job->Abandon();
+  }
 }
 
 void Worker::Terminate() {
@@ -159,7 +229,7 @@ void Worker::Terminate() {
 }
 
 void Worker::BeginDrain() {
-  spdlog::info("draining: {} jobs at hand", jobs_.size());
+  log::Info("draining", {{"jobs", jobs_.size()}});
   state_ = State::kDraining;
   isolates_.StopSpares();
   if (link_.connected()) {
@@ -175,7 +245,7 @@ void Worker::BeginDrain() {
 }
 
 void Worker::Abort(int exit_status) {
-  spdlog::warn("stopping at once: {} jobs are lost", jobs_.size());
+  log::Warn("stopping at once, the jobs at hand are lost", {{"jobs", jobs_.size()}});
   state_ = State::kAborting;
   exit_status_ = exit_status;
   isolates_.StopSpares();
@@ -187,7 +257,7 @@ void Worker::Abort(int exit_status) {
 }
 
 void Worker::StopWhenIdle() {
-  if (!jobs_.empty()) return;
+  if (!jobs_.empty() || !early_.empty()) return;
   if (state_ == State::kDraining && broker_knows_drain_) Stop(0);
   if (state_ == State::kAborting) Stop(exit_status_);
 }
@@ -197,7 +267,11 @@ void Worker::Stop(int exit_status) {
   const bool linked = state_ != State::kStarting;
   state_ = State::kStopped;
   exit_status_ = exit_status;
-  if (linked) link_.Close(kFarewell);
+  report_timer_.Cancel();
+  if (linked) {
+    SendStats();
+    link_.Close(kFarewell);
+  }
   loop_.Stop();
 }
 

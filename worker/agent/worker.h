@@ -8,15 +8,19 @@
 // status.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "worker/agent/broker_link.h"
 #include "worker/agent/event_loop.h"
 #include "worker/agent/isolate_manager.h"
 #include "worker/agent/job_run.h"
+#include "worker/agent/stats_reporter.h"
 #include "worker/agent/worker_options.h"
 
 namespace skerry::agent {
@@ -34,17 +38,22 @@ class Worker : private LinkListener {
  private:
   enum class State { kStarting, kServing, kDraining, kAborting, kStopped };
 
-  void OnWelcome() override;
+  void OnWelcome(const wire::Welcome& welcome, Memory memory) override;
   void OnMessage(wire::Header header, std::vector<std::string> payloads) override;
   void OnRefused(const std::string& reason) override;
 
   void OnFirstCell(const Status& started);
   void OnHealth(bool healthy);
   void OnDispatch(wire::Dispatch dispatch, std::vector<std::string> payloads);
+  void Start(wire::Dispatch dispatch, std::vector<std::string> payloads);
+  /// The broker has given all of them away: they end, and nobody hears of it.
+  void AbandonJobs();
   JobRun* JobOf(LeaseId lease);
   void OnJobDone(LeaseId lease);
   void BeginDrain();
   void SendDrain();
+  void SendStats();
+  void KeepReporting();
   void Abort(int exit_status);
   void StopWhenIdle();
   void Stop(int exit_status);
@@ -55,10 +64,15 @@ class Worker : private LinkListener {
   IsolateManager isolates_;
   BrokerLink link_;
   std::unordered_map<LeaseId, std::unique_ptr<JobRun>> jobs_;  // last: jobs use all of the above
+  std::unordered_set<const JobRun*> abandoned_;                // given up and not reaped yet
+  /// DISPATCHes that came before the abandoned had left their slots.
+  std::deque<std::pair<wire::Dispatch, std::vector<std::string>>> early_;
   std::vector<std::unique_ptr<JobRun>> done_;  // finished in a callback of their own; freed after it
   State state_ = State::kStarting;
   bool healthy_ = true;
   bool broker_knows_drain_ = false;  // so no more DISPATCH is on its way
+  StatsReporter reporter_;
+  Deadlines::Handle report_timer_;
   Deadlines::Handle patience_;
   int exit_status_ = 0;
 };

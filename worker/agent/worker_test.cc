@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "common/logging.h"
+#include "common/wire/stats.h"
 #include "worker/agent/broker_link_fake_broker.h"
 #include "worker/agent/testing/fake_cell.h"
 
@@ -19,7 +20,7 @@ namespace {
 class WorkerTest : public ::testing::Test {
  protected:
   WorkerTest() {
-    spdlog::set_level(spdlog::level::off);
+    (void)InitLogging("test", "off");
     options_.broker_url = broker_.url();
     options_.isolates = 2;
     options_.spares = 1;
@@ -61,6 +62,32 @@ TEST_F(WorkerTest, SaysWhoItIsAndWhatItCanTake) {
               Leave();
             }),
             0);
+}
+
+TEST_F(WorkerTest, TellsABrokerThatAsksWhatItsIsolatesAndCellsDid) {
+  broker_.capabilities = {"stats"};
+  Serve([&] {
+    const auto hello = broker_.Greet();
+    ASSERT_TRUE(hello);
+    EXPECT_EQ(hello->v8, "1.2.3-fake");
+    EXPECT_EQ(hello->capabilities, std::vector<std::string>{"stats"});
+    broker_.Dispatch(1, "ok 1", {{"memoryMb", 64}});
+    ASSERT_TRUE(broker_.Next<wire::Final>());
+    broker_.Dispatch(2, "spin", {{"memoryMb", 64}, {"timeoutMs", 50}});
+    ASSERT_TRUE(broker_.Next<wire::Final>());
+    Terminate();
+    WorkerStats last;
+    for (auto stats = broker_.Next<wire::Stats>(); stats;) {
+      last = wire::FromStats(*stats);
+      if (last.exits[static_cast<std::size_t>(IsolateExit::kKilledTimeout)] > 0) break;
+      stats = broker_.Next<wire::Stats>();
+    }
+    broker_.Next<wire::Bye>();
+    EXPECT_EQ(last.exits[static_cast<std::size_t>(IsolateExit::kFinished)], 1u);
+    EXPECT_EQ(last.exits[static_cast<std::size_t>(IsolateExit::kKilledTimeout)], 1u);
+    EXPECT_GE(last.fork_times.sum_us(), 1u);
+    EXPECT_EQ(last.cells, 1u);
+  });
 }
 
 TEST_F(WorkerTest, RunsJobsAndAnswersEachWithOneFinalOfItsLease) {
@@ -195,11 +222,9 @@ TEST_F(WorkerTest, LeavesWhenItsFirstCellDoesNotStart) {
   EXPECT_EQ(Serve([] {}), 1);
 }
 
-TEST_F(WorkerTest, GreetsABrokerThatComesBackAndDeliversItsFinal) {
+TEST_F(WorkerTest, GreetsABrokerThatComesBackAndServesIt) {
   Serve([&] {
     broker_.Greet(100);
-    broker_.Dispatch(1, "event up\nsleep 300\nok 1");
-    broker_.Next<wire::Event>();
     broker_.answers_pings = false;
     // Longer than the worker's patience: it opens its connection anew.
     std::this_thread::sleep_for(Millis(200));
@@ -207,10 +232,36 @@ TEST_F(WorkerTest, GreetsABrokerThatComesBackAndDeliversItsFinal) {
     const auto hello = broker_.Next<wire::Hello>(Millis(12'000));
     ASSERT_TRUE(hello);
     EXPECT_EQ(hello->session, SessionId("w1"));
+    EXPECT_EQ(hello->leases, (std::vector<LeaseId>{LeaseId(1)})) << "ended, and nobody has read its final";
     broker_.answers_pings = true;
-    broker_.Send(wire::Welcome{});
+    wire::Welcome welcome;
+    welcome.resumed = true;
+    broker_.Send(welcome);
+    EXPECT_EQ(broker_.Next<wire::Final>()->lease, LeaseId(1));
     broker_.Dispatch(2, "ok 2");
-    EXPECT_TRUE(broker_.Next<wire::Final>()->ok);
+    EXPECT_EQ(broker_.Next<wire::Final>()->lease, LeaseId(2));
+    Leave();
+  });
+}
+
+// Its calls would never be answered and its final never taken, while it may be running elsewhere.
+TEST_F(WorkerTest, EndsTheJobsOfABrokerThatHasForgottenThemAndSaysNothingOfThem) {
+  Serve([&] {
+    broker_.Greet();
+    broker_.Dispatch(1, "call m 1\nok 1");
+    broker_.Dispatch(2, "event up\nhang");
+    broker_.Next<wire::Call>();
+    broker_.Next<wire::Event>();
+    broker_.Send(wire::Bye{});
+    ASSERT_TRUE(broker_.Greet());
+    // Both slots must come free again; a final of lease 1 or 2 would be the first to come.
+    for (std::uint64_t lease = 11; lease <= 14;) {
+      broker_.Dispatch(lease, "ok 1");
+      const auto final = broker_.Next<wire::Final>();
+      ASSERT_TRUE(final);
+      ASSERT_EQ(final->lease.value(), lease);
+      if (final->ok) ++lease;
+    }
     Leave();
   });
 }
@@ -221,10 +272,59 @@ TEST_F(WorkerTest, GreetsAnewAtOnceAfterABrokersGoodbyeAndKeepsItsJobs) {
     broker_.Dispatch(1, "event up\nsleep 200\nok 1");
     broker_.Next<wire::Event>();
     broker_.Send(wire::Bye{});
-    const auto hello = broker_.Greet();
+    const auto hello = broker_.Greet(1'000, FakeBroker::Memory::kResumed);
     ASSERT_TRUE(hello);
     EXPECT_EQ(hello->session, SessionId("w1"));
+    EXPECT_EQ(hello->leases, (std::vector<LeaseId>{LeaseId(1)}));
     EXPECT_EQ(broker_.Next<wire::Final>()->lease, LeaseId(1));
+    Leave();
+  });
+}
+
+TEST_F(WorkerTest, EndsWithoutAWordWhatABrokerThatForgotItHasGivenAway) {
+  Serve([&] {
+    broker_.Greet();
+    broker_.Dispatch(1, "event up\nspin");
+    broker_.Dispatch(2, "event up\nsleep 100000\nok 2");
+    broker_.Next<wire::Event>();
+    broker_.Next<wire::Event>();
+    broker_.Send(wire::Bye{});
+    const auto hello = broker_.Greet();  // kForgotten
+    ASSERT_TRUE(hello);
+    EXPECT_EQ(hello->leases.size(), 2u);
+    // Both slots are promised anew at once: they are free as soon as the old jobs are reaped.
+    broker_.Dispatch(3, "ok 3");
+    broker_.Dispatch(4, "ok 4");
+    for (int i = 0; i < 2; ++i) {
+      const auto final = broker_.Next<wire::Final>();
+      ASSERT_TRUE(final);
+      EXPECT_TRUE(final->lease == LeaseId(3) || final->lease == LeaseId(4)) << final->lease.value();
+      EXPECT_TRUE(final->ok);
+    }
+    Leave();
+  });
+}
+
+TEST_F(WorkerTest, SendsAgainWhatNoPongHasConfirmedUnderTheSameNumbers) {
+  Serve([&] {
+    broker_.answers_pings = false;
+    broker_.Greet();
+    broker_.Dispatch(1, "event e\nok 1");
+    const auto event = broker_.Next<wire::Event>();
+    const auto final = broker_.Next<wire::Final>();
+    ASSERT_TRUE(event && final);
+    EXPECT_EQ(event->seq, 1u);
+    EXPECT_EQ(final->seq, 2u);
+    broker_.answers_pings = true;
+    broker_.Send(wire::Bye{});
+    ASSERT_TRUE(broker_.Next<wire::Hello>());
+    wire::Welcome welcome;
+    welcome.resumed = true;
+    broker_.Send(welcome);
+    const auto again = broker_.Next<wire::Final>();
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->seq, 2u);
+    EXPECT_EQ(again->lease, LeaseId(1));
     Leave();
   });
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
@@ -67,8 +68,8 @@ bool PrepareOutOfMemoryRecord() {
   return true;
 }
 
-Outcome RunProgram(engine::Engine& engine, const wire::Dispatch& dispatch, const std::vector<std::string>& payloads,
-                   IsolatePort& port) {
+Outcome RunProgram(engine::Engine& engine, const wire::Dispatch& dispatch,
+                   const std::vector<std::string>& payloads, IsolatePort& port) {
   engine::SetOutOfMemoryHandler(&ReportOutOfMemory);
   engine::Program program;
   program.mode = dispatch.job.mode;
@@ -93,6 +94,11 @@ void TidyHeap() {
 }
 
 int Main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    const std::string_view version = engine::V8Version();
+    std::printf("skerry-cell with V8 %.*s\n", static_cast<int>(version.size()), version.data());
+    return std::fflush(stdout) == 0 ? 0 : Complain("stdout");
+  }
   const auto line = ParseCommandLine(argc, argv);
   if (!line || !StartedByWorker()) {
     Complain(
@@ -107,8 +113,11 @@ int Main(int argc, char** argv) {
   TemplateOptions options;
   options.sandbox = line->sandbox;
   options.machine_code = line->engine.jit == engine::Jit::kNone ? MachineCode::kNone : MachineCode::kMade;
-  options.body = [&engine = **engine](const wire::Dispatch& dispatch, const std::vector<std::string>& payloads,
-                                      IsolatePort& port) { return RunProgram(engine, dispatch, payloads, port); };
+  options.body = [&engine = **engine](const wire::Dispatch& dispatch,
+                                      const std::vector<std::string>& payloads, IsolatePort& port) {
+    return RunProgram(engine, dispatch, payloads, port);
+  };
+  options.v8_version = engine::V8Version();
   options.settle = &TidyHeap;
   return ServeAsTemplate(options);
 }

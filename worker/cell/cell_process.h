@@ -47,15 +47,17 @@ struct CellOptions {
 /// to that).
 class PidNamespace {
  public:
-  PidNamespace(Fd init_pidfd, Fd lifeline)
-      : init_pidfd_(std::move(init_pidfd)), lifeline_(std::move(lifeline)) {}
+  PidNamespace(Fd init_pidfd, Fd lifeline);
   ~PidNamespace();
   PidNamespace(const PidNamespace&) = delete;
   PidNamespace& operator=(const PidNamespace&) = delete;
 
  private:
+  void ReapUnreported() const;
+
   Fd init_pidfd_;
-  Fd lifeline_;  // the stub lives while this is open
+  pid_t init_pid_ = -1;  // also its process group's, which everything in the namespace is in
+  Fd lifeline_;          // the stub lives while this is open
 };
 
 /// A forked, idle isolate, waiting on its socket for a job. Its owner kills and reaps it.
@@ -77,12 +79,14 @@ class CellProcess {
   int control_fd() const { return control_.get(); }
   int pidfd() const { return pidfd_.get(); }
   pid_t pid() const { return pid_; }
+  /// As the cell told it: "14.6.202.34-node.40".
+  const std::string& v8_version() const { return v8_version_; }
   /// Forks asked for in this cell's life.
   std::uint64_t forks() const { return forks_; }
   /// What holds it in.
   Mechanisms sandbox() const { return sandbox_; }
-  /// Tells of forbidden system calls of this cell and its isolates, which outlive it: see forbidden_calls.h. Invalid
-  /// where the kernel does not report them.
+  /// Tells of forbidden system calls of this cell and its isolates, which outlive it: see forbidden_calls.h.
+  /// Invalid where the kernel does not report them.
   Fd TakeForbiddenCalls() { return std::move(forbidden_calls_); }
 
   /// Asks for one fork; never blocks. Fails with kExhausted when too many requests or descriptors are on
@@ -104,6 +108,7 @@ class CellProcess {
   Fd forbidden_calls_;
   Fd stderr_;  // of the cell, until it is ready
   pid_t pid_ = -1;
+  std::string v8_version_;
   std::uint64_t forks_ = 0;
   std::deque<Fd> pending_;  // our ends of the sockets of forks asked for, in order
 };

@@ -102,6 +102,12 @@ bool IsGoneWithin(pid_t pid, Millis patience) {
   return false;
 }
 
+TEST(Cell, TellsItsV8Version) {
+  auto cell = StartCell();
+  ASSERT_TRUE(cell);
+  EXPECT_TRUE(cell->v8_version().starts_with("14.")) << cell->v8_version();
+}
+
 TEST(Cell, HasOneThreadAndIsLockedDown) {
   auto cell = StartCell();
   ASSERT_TRUE(cell);

@@ -2,8 +2,11 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 namespace skerry::cell {
 namespace {
@@ -20,12 +23,13 @@ struct alignas(cmsghdr) FdBuffer {
 
 }  // namespace
 
-int SendControl(int socket, ControlByte byte, int fd, std::uint32_t number) {
+int SendControl(int socket, ControlByte byte, int fd, std::uint32_t number, std::string_view text) {
   Fields fields{byte, number};
-  iovec data{&fields, sizeof(fields)};
+  iovec data[] = {{&fields, sizeof(fields)},
+                  {const_cast<char*>(text.data()), std::min(text.size(), kMaxControlText)}};
   msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
+  message.msg_iov = data;
+  message.msg_iovlen = std::size(data);
   FdBuffer buffer;
   if (fd >= 0) {
     message.msg_control = buffer.bytes;
@@ -44,10 +48,10 @@ int SendControl(int socket, ControlByte byte, int fd, std::uint32_t number) {
 
 int ReceiveControl(int socket, ControlPacket* packet) {
   Fields fields;
-  iovec data{&fields, sizeof(fields)};
+  iovec data[] = {{&fields, sizeof(fields)}, {packet->buffer.data(), packet->buffer.size()}};
   msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
+  message.msg_iov = data;
+  message.msg_iovlen = std::size(data);
   FdBuffer buffer;
   message.msg_control = buffer.bytes;
   message.msg_controllen = sizeof(buffer.bytes);
@@ -60,11 +64,17 @@ int ReceiveControl(int socket, ControlPacket* packet) {
   packet->fd.Reset();
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
-    int fd = -1;
-    std::memcpy(&fd, CMSG_DATA(header), sizeof(int));
-    packet->fd = Fd(fd);
+    // Alignment leaves room for a second one, and the kernel fills it: whatever comes must be closed.
+    const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
+      Fd received(fd);
+      if (i == 0) packet->fd = std::move(received);
+    }
   }
-  if (got != sizeof(fields)) return EPROTO;
+  if (got < static_cast<ssize_t>(sizeof(fields))) return EPROTO;
+  packet->text_size = static_cast<std::size_t>(got) - sizeof(fields);
   packet->byte = fields.byte;
   packet->number = fields.number;
   return 0;

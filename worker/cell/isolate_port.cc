@@ -91,6 +91,10 @@ void IsolatePort::SendDropped(std::uint64_t dropped_events) {
   Send(wire::Dropped{dropped_events}, {});
 }
 
+void IsolatePort::SendTripped(LimitId limit) {
+  Send(wire::Tripped{std::string(NameOf(limit))}, {});
+}
+
 void IsolatePort::SendCall(std::uint32_t call, std::string_view method, std::string_view params) {
   wire::Call message;
   message.call = call;

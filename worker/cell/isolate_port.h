@@ -24,6 +24,7 @@ class IsolatePort final : public engine::JobPort {
 
   void SendEvent(EventType type, Level level, std::string_view payload, bool truncated) override;
   void SendDropped(std::uint64_t dropped_events) override;
+  void SendTripped(LimitId limit) override;
   void SendCall(std::uint32_t call, std::string_view method, std::string_view params) override;
   engine::HostAnswer AwaitAnswer() override;
 

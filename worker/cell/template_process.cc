@@ -78,7 +78,8 @@ int ServeAsTemplate(const TemplateOptions& options) {
   auto locked = LockDownCell({options.sandbox, Mechanisms(home.number), options.machine_code});
   if (!locked) return Complain(locked.error().message);
   options.settle();
-  if (SendControl(kControlFd, ControlByte::kReady, locked->listener.get(), locked->mechanisms.bits()) != 0) {
+  if (SendControl(kControlFd, ControlByte::kReady, locked->listener.get(), locked->mechanisms.bits(),
+                  options.v8_version) != 0) {
     return kCannotStart;
   }
   // The worker has it; kept here every isolate would have it to close.

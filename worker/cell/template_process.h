@@ -1,5 +1,5 @@
-// The part of a cell that knows no V8: tells the worker that it is ready, then forks an isolate per request until its
-// control socket ends.
+// The part of a cell that knows no V8: tells the worker that it is ready, then forks an isolate per request
+// until its control socket ends.
 //
 // Threads: strictly one: a fork copies the calling thread alone. Ownership: leaves by _exit.
 // Errors: one line on stderr, which the worker reads, and an exit status.
@@ -15,6 +15,7 @@ namespace skerry::cell {
 struct TemplateOptions {
   SandboxMode sandbox = SandboxMode::kStrict;
   MachineCode machine_code = MachineCode::kMade;
+  std::string_view v8_version;  ///< told to the worker
   IsolateBody body;
   /// Last touches before the first fork, with nothing left to be set up.
   std::function<void()> settle = [] {};

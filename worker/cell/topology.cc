@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -47,6 +48,15 @@ void UnblockSignals() {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// Everything in a namespace is in the process group of its init stub: the worker can then reap an isolate of
+// which it never heard, because its cell was killed between the fork and the report of it.
+void JoinStubsGroup() {
+  constexpr int kTries = 1000;
+  constexpr timespec kAMoment{0, 1'000'000};
+  // The stub, which is PID 1 here, may not have made its group yet.
+  for (int i = 0; i < kTries && getpid() != 1 && setpgid(0, 1) != 0; ++i) nanosleep(&kAMoment, nullptr);
 }
 
 char* const kNoEnvironment[] = {nullptr};
@@ -106,7 +116,10 @@ void StartChild(ControlByte step, Mechanisms held, const Descriptors& fds, Child
   }
   // After the stub, which may still be on its way to its program when the cell empties its root.
   if (mode != SandboxMode::kOff) held = held | UnshareMounts();
-  StartChild(kCellStarted, held, fds, [&] { ExecCell(programs.cell, fds); });
+  StartChild(kCellStarted, held, fds, [&] {
+    if (held.Has(Mechanism::kPidNamespace)) JoinStubsGroup();
+    ExecCell(programs.cell, fds);
+  });
   _exit(0);
 }
 

@@ -14,6 +14,7 @@ class DeafPort : public JobPort {
  public:
   void SendEvent(EventType, Level, std::string_view, bool) override {}
   void SendDropped(std::uint64_t) override {}
+  void SendTripped(LimitId) override {}
   void SendCall(std::uint32_t call, std::string_view, std::string_view) override { call_ = call; }
   HostAnswer AwaitAnswer() override {
     return {call_, HostAnswer::Kind::kError, "the baseline answers no calls"};

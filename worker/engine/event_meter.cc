@@ -13,6 +13,7 @@ constexpr Millis kDroppedReportEvery{10};
 
 EventMeter::EventMeter(const Limits& limits, JobPort& port)
     : port_(port),
+      limits_(port),
       max_console_(limits.Get(LimitId::kMaxConsoleEvents)),
       max_status_(limits.Get(LimitId::kMaxStatusEvents)),
       max_event_bytes_(limits.Get(LimitId::kMaxEventBytes)),
@@ -20,13 +21,13 @@ EventMeter::EventMeter(const Limits& limits, JobPort& port)
 
 bool EventMeter::AdmitConsole() {
   if (console_ < max_console_ && total_bytes_ < max_total_bytes_) return true;
-  Drop();
+  Drop(console_ < max_console_ ? LimitId::kMaxEventsTotalBytes : LimitId::kMaxConsoleEvents);
   return false;
 }
 
 bool EventMeter::AdmitStatus() {
   if (status_ < max_status_ && total_bytes_ < max_total_bytes_) return true;
-  Drop();
+  Drop(status_ < max_status_ ? LimitId::kMaxEventsTotalBytes : LimitId::kMaxStatusEvents);
   return false;
 }
 
@@ -49,7 +50,7 @@ void EventMeter::SendStatus(std::string_view json_text) {
 void EventMeter::DropMany(std::uint64_t count) {
   if (count == 0) return;
   dropped_ += count - 1;
-  Drop();
+  Drop(LimitId::kMaxConsoleEvents);
 }
 
 void EventMeter::Report(Usage* usage) const {
@@ -60,15 +61,16 @@ void EventMeter::Report(Usage* usage) const {
 
 bool EventMeter::Fits(std::size_t bytes) {
   if (bytes > max_total_bytes_ - total_bytes_) {
-    Drop();
+    Drop(LimitId::kMaxEventsTotalBytes);
     return false;
   }
   total_bytes_ += bytes;
   return true;
 }
 
-void EventMeter::Drop() {
+void EventMeter::Drop(LimitId limit) {
   ++dropped_;
+  limits_.Trip(limit);
   const TimePoint now = SteadyClock::now();
   if (now < next_dropped_report_) return;
   next_dropped_report_ = now + kDroppedReportEvery;

@@ -14,6 +14,7 @@
 #include "common/outcome.h"
 #include "common/units.h"
 #include "worker/engine/job_port.h"
+#include "worker/engine/limit_reporter.h"
 
 namespace skerry::engine {
 
@@ -30,7 +31,7 @@ class EventMeter {
   /// `json_text` over maxEventBytes goes out as a JSON string of its beginning, marked truncated.
   void SendStatus(std::string_view json_text);
 
-  /// Events dropped without an Admit, e.g. rejections past what is tracked.
+  /// Console events dropped without an Admit: rejections past what is tracked, which is maxConsoleEvents.
   void DropMany(std::uint64_t count);
 
   std::size_t max_event_bytes() const { return max_event_bytes_; }
@@ -38,10 +39,12 @@ class EventMeter {
   void Report(Usage* usage) const;
 
  private:
-  void Drop();
+  /// For the limit that an event passed.
+  void Drop(LimitId limit);
   bool Fits(std::size_t bytes);
 
   JobPort& port_;
+  LimitReporter limits_;
   const std::uint64_t max_console_;
   const std::uint64_t max_status_;
   const std::size_t max_event_bytes_;

@@ -15,11 +15,13 @@ class ListeningPort : public JobPort {
     any_truncated = any_truncated || truncated;
   }
   void SendDropped(std::uint64_t dropped_events) override { dropped.push_back(dropped_events); }
+  void SendTripped(LimitId limit) override { tripped.emplace_back(NameOf(limit)); }
   void SendCall(std::uint32_t, std::string_view, std::string_view) override { FAIL(); }
   HostAnswer AwaitAnswer() override { return {}; }
 
   std::vector<std::string> payloads;
   std::vector<std::uint64_t> dropped;
+  std::vector<std::string> tripped;
   bool any_truncated = false;
 };
 
@@ -79,6 +81,20 @@ TEST_F(EventMeterTest, TotalBytesPassExactlyAndWhatIsOverIsDropped) {
   EXPECT_FALSE(meter.AdmitConsole());
   EXPECT_FALSE(meter.AdmitStatus());
   EXPECT_EQ(Report(meter).dropped_events, 3u);
+}
+
+TEST_F(EventMeterTest, TellsEachLimitThatDropsAnEventOnce) {
+  limits_.Set(LimitId::kMaxConsoleEvents, 1);
+  limits_.Set(LimitId::kMaxEventsTotalBytes, 10);
+  EventMeter meter(limits_, port_);
+  for (int i = 0; i < 3; ++i) {
+    if (meter.AdmitConsole()) meter.SendConsole(Level::kLog, "line", true);
+  }
+  EXPECT_EQ(port_.tripped, std::vector<std::string>{"maxConsoleEvents"});
+  for (int i = 0; i < 3; ++i) {
+    if (meter.AdmitStatus()) meter.SendStatus("12345");
+  }
+  EXPECT_EQ(port_.tripped, (std::vector<std::string>{"maxConsoleEvents", "maxEventsTotalBytes"}));
 }
 
 TEST_F(EventMeterTest, ReportsTheFirstDropAtOnceAndAFloodRarely) {

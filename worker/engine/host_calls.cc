@@ -16,6 +16,7 @@ namespace skerry::engine {
 
 HostCalls::HostCalls(const Limits& limits, JobPort& port)
     : port_(port),
+      limits_(port),
       max_requests_(limits.Get(LimitId::kMaxDataRequests)),
       max_data_bytes_(limits.Get(LimitId::kMaxDataBytes)),
       max_params_bytes_(limits.Get(LimitId::kMaxParamsBytes)) {}
@@ -49,6 +50,7 @@ v8::MaybeLocal<v8::Value> HostCalls::Send(v8::Local<v8::Context> context,
   const std::string method_text = ToUtf8(isolate, method.As<v8::String>());
   const std::uint64_t size = method_text.size() + params_text->size();
   if (size > max_params_bytes_) {
+    limits_.Trip(LimitId::kMaxParamsBytes);
     return MakeLimitError(context, LimitId::kMaxParamsBytes,
                           "a host call of " + std::to_string(size) + " bytes is over maxParamsBytes " +
                               std::to_string(max_params_bytes_));
@@ -90,7 +92,8 @@ void HostCalls::AwaitOne(v8::Local<v8::Context> context) {
   std::ignore = resolves ? resolver->Resolve(context, value) : resolver->Reject(context, value);
 }
 
-v8::MaybeLocal<v8::Value> HostCalls::RefuseRequest(v8::Local<v8::Context> context) const {
+v8::MaybeLocal<v8::Value> HostCalls::RefuseRequest(v8::Local<v8::Context> context) {
+  limits_.Trip(LimitId::kMaxDataRequests);
   return MakeLimitError(context, LimitId::kMaxDataRequests,
                         "host calls are limited to maxDataRequests " + std::to_string(max_requests_));
 }

@@ -20,6 +20,7 @@
 #include "common/limits.h"
 #include "common/outcome.h"
 #include "worker/engine/job_port.h"
+#include "worker/engine/limit_reporter.h"
 
 namespace skerry::engine {
 
@@ -41,10 +42,11 @@ class HostCalls {
   /// Sends the call, or gives the value it must reject with.
   v8::MaybeLocal<v8::Value> Send(v8::Local<v8::Context> context, v8::Local<v8::Promise::Resolver> resolver,
                                  v8::Local<v8::Value> method, v8::Local<v8::Value> params);
-  v8::MaybeLocal<v8::Value> RefuseRequest(v8::Local<v8::Context> context) const;
+  v8::MaybeLocal<v8::Value> RefuseRequest(v8::Local<v8::Context> context);
   v8::MaybeLocal<v8::Value> RefuseAnswer(v8::Local<v8::Context> context) const;
 
   JobPort& port_;
+  LimitReporter limits_;
   const std::uint64_t max_requests_;
   const std::uint64_t max_data_bytes_;
   const std::uint64_t max_params_bytes_;

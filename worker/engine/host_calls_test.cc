@@ -70,6 +70,16 @@ TEST(MaxDataRequests, ExactlyTheLimitPassesAndTheNextRejects) {
   EXPECT_EQ(ending.outcome.value, R"([3,"SandboxLimitError","maxDataRequests",true])") << ending.Describe();
   EXPECT_EQ(ending.outcome.usage.data_requests, 3u);
   EXPECT_EQ(ending.calls.size(), 3u);
+  EXPECT_EQ(ending.tripped, std::vector<std::string>{"maxDataRequests"});
+}
+
+TEST(MaxParamsBytes, ARefusalThatTheProgramCatchesIsToldOnce) {
+  ForkedRun run(
+      "for (let i = 0; i < 3; i++) await dataProxy.request('m', 'x'.repeat(100)).catch(() => {}); return 1");
+  run.With(LimitId::kMaxParamsBytes, 50);
+  const Ending ending = run.Go();
+  EXPECT_EQ(ending.outcome.value, "1") << ending.Describe();
+  EXPECT_EQ(ending.tripped, std::vector<std::string>{"maxParamsBytes"});
 }
 
 TEST(MaxDataRequests, CountsAtCallTime) {

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "common/job.h"
+#include "common/limits.h"
 
 namespace skerry::engine {
 
@@ -36,6 +37,8 @@ class JobPort {
   /// How many events have been dropped so far; the engine sends it now and then, so that a job that is killed
   /// later still has a figure.
   virtual void SendDropped(std::uint64_t dropped_events) = 0;
+  /// A limit has curtailed the job: said once per limit, at once, since the job may be killed before its end.
+  virtual void SendTripped(LimitId limit) = 0;
   /// `params` is JSON text, UTF-8.
   virtual void SendCall(std::uint32_t call, std::string_view method, std::string_view params) = 0;
   /// Waits for the next answer, whichever call it is for.

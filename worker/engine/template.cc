@@ -73,6 +73,7 @@ class WarmingPort : public JobPort {
  public:
   void SendEvent(EventType, Level, std::string_view, bool) override {}
   void SendDropped(std::uint64_t) override {}
+  void SendTripped(LimitId) override {}
   void SendCall(std::uint32_t call, std::string_view, std::string_view) override { last_call_ = call; }
   HostAnswer AwaitAnswer() override {
     return {last_call_, HostAnswer::Kind::kValue,

@@ -92,6 +92,7 @@ class FakeWorker {
     hello.software = "skerry-fake-worker";
     hello.slots = slots_;
     hello.memory_mb = memory_mb_;
+    for (const auto& [lease, run] : runs_) hello.leases.emplace_back(lease);
     Send(hello);
   }
 
@@ -118,7 +119,10 @@ class FakeWorker {
       return true;
     }
     if (std::holds_alternative<wire::Bye>(*header)) SayHello();
-    if (std::holds_alternative<wire::Ping>(*header)) Send(wire::Pong{});
+    // A broker that does not know us has given our jobs away.
+    const auto* welcome = std::get_if<wire::Welcome>(&*header);
+    if (welcome != nullptr && !welcome->resumed) runs_.clear();
+    if (const auto* ping = std::get_if<wire::Ping>(&*header)) Send(wire::Pong{ping->number});
     if (auto* dispatch = std::get_if<wire::Dispatch>(&*header))
       Begin(std::move(*dispatch), std::move(payloads));
     if (auto* cancel = std::get_if<wire::Cancel>(&*header)) Cancel(cancel->lease);

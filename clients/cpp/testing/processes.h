@@ -6,34 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "clients/cli/child_process.h"
+#include "clients/cpp/testing/test_folder.h"
 
 namespace skerry::testing {
-
-/// A folder for one test.
-class TestFolder {
- public:
-  TestFolder() {
-    std::string pattern = ::testing::TempDir() + "skerry-clients-XXXXXX";
-    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~TestFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 class Processes {
  public:

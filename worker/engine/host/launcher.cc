@@ -20,6 +20,7 @@
 namespace {
 
 using skerry::engine::kExitBadHost;
+using skerry::engine::kHostCommandOption;
 using skerry::engine::kPreloadedOption;
 
 [[noreturn]] void Die(const std::string& message) {
@@ -68,6 +69,11 @@ std::string FindHost(const std::string& folder) {
 int main(int argc, char** argv) {
   const std::string folder = OwnFolder();
   const std::string host = FindHost(folder);
+  if (argc == 2 && std::strcmp(argv[1], kHostCommandOption) == 0) {
+    // For `skerry doctor`, which tries that this fails closed.
+    std::printf("%s\n%s\n", host.c_str(), kPreloadedOption);
+    return 0;
+  }
   const std::string shared_object = folder + "../lib/" SKERRY_LAUNCH_SHARED_OBJECT;
   if (::access(shared_object.c_str(), R_OK) != 0) {
     Die("the shared object " + shared_object + " cannot be read: " + std::strerror(errno));

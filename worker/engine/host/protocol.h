@@ -8,6 +8,9 @@ namespace skerry::engine {
 /// and takes it off.
 inline constexpr char kPreloadedOption[] = "--skerry-host-was-not-preloaded";
 
+/// The launcher alone: print the host's path and the option above, a line each.
+inline constexpr char kHostCommandOption[] = "--host-command";
+
 /// Exit code of a start-up check that failed (EX_CONFIG of sysexits.h).
 inline constexpr int kExitBadHost = 78;
 

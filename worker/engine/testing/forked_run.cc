@@ -77,6 +77,7 @@ class RecordingPort : public JobPort {
     events_.push_back({int(type), int(level), std::string(payload), truncated});
   }
   void SendDropped(std::uint64_t dropped_events) override { dropped_.push_back(dropped_events); }
+  void SendTripped(LimitId limit) override { tripped_.push_back(std::string(NameOf(limit))); }
   void SendCall(std::uint32_t call, std::string_view method, std::string_view params) override {
     SeenCall seen{call, std::string(method), std::string(params)};
     calls_.push_back({call, seen.method, seen.params});
@@ -89,13 +90,16 @@ class RecordingPort : public JobPort {
     return {call.call, HostAnswer::Kind::kValue, "\"answer\""};
   }
 
-  json Report() const { return {{"events", events_}, {"calls", calls_}, {"dropped", dropped_}}; }
+  json Report() const {
+    return {{"events", events_}, {"calls", calls_}, {"dropped", dropped_}, {"tripped", tripped_}};
+  }
 
  private:
   const ForkedRun& run_;
   json events_ = json::array();
   json calls_ = json::array();
   json dropped_ = json::array();
+  json tripped_ = json::array();
   std::vector<SeenCall> waiting_;
   std::size_t next_ = 0;
 };
@@ -146,6 +150,7 @@ void ReadReport(const std::string& bytes, Ending* ending) {
   }
   for (const json& c : report["port"]["calls"]) ending->calls.push_back({c[0], c[1], c[2]});
   ending->dropped_reports = report["port"]["dropped"].get<std::vector<std::uint64_t>>();
+  ending->tripped = report["port"]["tripped"].get<std::vector<std::string>>();
 }
 
 [[noreturn]] void RunInFork(const ForkedRun& run, Engine& engine, int report_fd) {

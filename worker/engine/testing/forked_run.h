@@ -44,6 +44,7 @@ struct Ending {
   std::vector<SeenEvent> events;
   std::vector<SeenCall> calls;
   std::vector<std::uint64_t> dropped_reports;
+  std::vector<std::string> tripped;      ///< limits that curtailed the program, as it told
   std::uint64_t peak_private_bytes = 0;  ///< anonymous memory, what it shares with the template included
   double wall_ms = 0;
 

@@ -1,0 +1,18 @@
+#include "broker/counters.h"
+
+namespace skerry::broker {
+
+std::string_view NameOf(Rejection rejection) {
+  constexpr std::array<std::string_view, kRejectionCount> kNames = {"validation", "duplicate_id", "credit",
+                                                                    "never_fits", "no_worker",    "no_slot",
+                                                                    "no_memory",  "queue_full",   "unread"};
+  return kNames[static_cast<std::size_t>(rejection)];
+}
+
+std::string_view NameOf(PeerRefusal refusal) {
+  constexpr std::array<std::string_view, kPeerRefusalCount> kNames = {
+      "version", "role", "hello", "too_many", "malformed", "unexpected", "cut_off"};
+  return kNames[static_cast<std::size_t>(refusal)];
+}
+
+}  // namespace skerry::broker

@@ -1,0 +1,36 @@
+#include "broker/flow_control.h"
+
+namespace skerry::broker {
+
+void FlowControl::Note(Session& session) {
+  const std::uint64_t holds = session.final_bytes + session.pipe.own_bytes();
+  if (session.held_bytes > 0) --holders_;
+  if (holds > 0) ++holders_;
+  held_bytes_ += holds - session.held_bytes;
+  session.held_bytes = holds;
+  if (held_bytes_ >= config_.max_held_bytes.count()) was_full_ = true;
+}
+
+bool FlowControl::PastFairShare(const Session& session) const {
+  return held_bytes_ >= config_.max_held_bytes.count() &&
+         session.held_bytes >= config_.max_held_bytes.count() / (holders_ > 0 ? holders_ : 1);
+}
+
+bool FlowControl::MustWait(const Session& session) const {
+  return session.finals.size() + session.running >= config_.max_unacked_finals ||
+         session.held_bytes >= config_.max_unacked_bytes.count() || PastFairShare(session);
+}
+
+bool FlowControl::IsFull(const Session& session, std::uint64_t bytes) const {
+  return session.pipe.waiting_bytes() + bytes > config_.max_backlog_bytes.count() || PastFairShare(session);
+}
+
+bool FlowControl::TakeRelief() {
+  // An eighth below, so that a sum near its bound does not wake everyone at every message.
+  const std::uint64_t bound = config_.max_held_bytes.count();
+  if (!was_full_ || held_bytes_ >= bound - bound / 8) return false;
+  was_full_ = false;
+  return true;
+}
+
+}  // namespace skerry::broker

@@ -1,0 +1,274 @@
+#include <algorithm>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+#include "broker/job_ledger.h"
+#include "broker/job_log.h"
+#include "broker/open_calls.h"
+#include "broker/retry_policy.h"
+#include "broker/worker_conduct.h"
+#include "common/logging.h"
+
+namespace skerry::broker {
+namespace {
+
+// Dispatches that workers may turn down before their client hears of it: a worker that drains while a
+// dispatch is on its way costs one; more mean that it lies about its credit.
+constexpr std::uint32_t kMaxBounces = 5;
+// Lines looked at behind a job that waits for memory: enough to find a smaller one, and bounded.
+constexpr int kMaxPassed = 32;
+
+}  // namespace
+
+Job* JobLedger::FindLease(Worker& worker, LeaseId lease) {
+  const auto found = worker.leases.find(lease);
+  return found == worker.leases.end() ? nullptr : found->second;
+}
+
+std::optional<std::string> JobLedger::Stray(Worker& worker, LeaseId lease, std::string_view type) {
+  ++(type == wire::Final::kType ? counters_.stray_finals : counters_.stray_messages);
+  if (worker.revoked.Contains(lease)) {
+    ++counters_.late_messages;
+    return std::nullopt;
+  }
+  return std::string(type) + " for lease " + std::to_string(lease.value()) + ", which it does not hold";
+}
+
+void JobLedger::NoteAttempt(Job& job, std::uint32_t attempt) {
+  job.heard_of = true;
+  if (attempt <= job.attempt) return;
+  // A run that the worker repeated by itself is the one repetition that `safe` allows.
+  job.redispatches += attempt - job.attempt;
+  job.attempt = attempt;
+  ForgetCalls(job);
+  job.last_call = 0;
+  job.events = 0;
+}
+
+void JobLedger::Release(Job& job) {
+  ForgetCalls(job);
+  if (job.worker == nullptr) return;
+  --job.session->running;
+  workers_.Release(job);
+  // Those that run count as finals to come: one less may be what its session was held back for.
+  if (!flow_.MustWait(*job.session)) queue_.Release(*job.session);
+}
+
+void JobLedger::SendTo(Worker& worker, wire::Header header, std::vector<Payload> payloads) {
+  if (worker.state == WorkerState::kServing || worker.state == WorkerState::kDraining)
+    outbox_.Put(worker.link, std::move(header), std::move(payloads));
+}
+
+std::optional<std::string> JobLedger::Relay(Worker& worker, wire::Event event,
+                                            std::vector<Payload> payloads) {
+  Job* job = FindLease(worker, event.lease);
+  if (job == nullptr) return Stray(worker, event.lease, wire::Event::kType);
+  if (auto lie = LieIn({wire::Event::kType, event.attempt, payloads.size(), 1}, *job)) return lie;
+  NoteAttempt(*job, event.attempt);
+  ++job->events;
+  if (auto lie = TooManyEvents(*job)) return lie;
+  event.id = job->spec.id;
+  event.lease = LeaseId();
+  const auto type = static_cast<std::size_t>(event.type);
+  if (clients_.Send(*job->session, std::move(event), std::move(payloads)) == Delivery::kDropped) {
+    ++job->dropped_events;
+    ++counters_.dropped_events;
+  } else {
+    ++counters_.events_relayed[type];
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> JobLedger::Relay(Worker& worker, wire::Call call, std::vector<Payload> payloads) {
+  Job* job = FindLease(worker, call.lease);
+  if (job == nullptr) return Stray(worker, call.lease, wire::Call::kType);
+  if (auto lie = LieIn({wire::Call::kType, call.attempt, payloads.size(), 2}, *job)) return lie;
+  if (auto lie = LieIn(call, *job)) return lie;
+  NoteAttempt(*job, call.attempt);
+  ++counters_.host_calls;
+  counters_.host_call_bytes += BytesOf(payloads);
+  job->last_call = call.call;
+  job->call_relayed = true;
+  const wire::Answer unreachable{JobId(), call.lease, call.attempt, call.call, wire::AnswerKind::kError};
+  call.id = job->spec.id;
+  call.lease = LeaseId();
+  KeepCall(*job, call, payloads, config_.max_backlog_bytes);
+  if (clients_.Send(*job->session, std::move(call), std::move(payloads)) == Delivery::kDropped) {
+    ForgetCall(*job, unreachable.call);
+    const std::vector<Payload> why = {Payload(std::string("the client is away, or reads too slowly"))};
+    worker.answers.Add(unreachable, why);
+    SendTo(worker, unreachable, why);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> JobLedger::Finish(Worker& worker, wire::Final final, std::vector<Payload> payloads,
+                                             TimePoint now) {
+  Job* job = FindLease(worker, final.lease);
+  if (job == nullptr) {
+    log::Warn("worker sent a final for a lease that it does not hold",
+              {{"worker", worker.session.str()}, {"lease", final.lease.value()}});
+    return Stray(worker, final.lease, wire::Final::kType);
+  }
+  if (auto lie = LieIn({wire::Final::kType, final.attempt, payloads.size(), 1}, *job)) return lie;
+  NoteAttempt(*job, final.attempt);
+  const bool turned_down = !final.ok && final.code == Code::kOverloaded && !final.started;
+  if (turned_down && job->state == JobState::kRunning && job->bounces < kMaxBounces) {
+    ++job->bounces;
+    ++counters_.turned_down;
+    Requeue(*job, now);
+  } else if (!final.ok && final.code == Code::kLost && job->state == JobState::kRunning &&
+             MayRunAgain(*job, config_)) {
+    Lose(*job, "the worker lost it", now);
+  } else {
+    if (final.ok) counters_.result_bytes += payloads[0].size();
+    End(*job, JobEvent::kFinal, std::move(final), std::move(payloads[0]), now);
+  }
+  Dispatch(now);
+  return std::nullopt;
+}
+
+void JobLedger::Reconcile(Worker& worker, const std::vector<LeaseId>& named, TimePoint now) {
+  const std::unordered_set<LeaseId> held(named.begin(), named.end());
+  std::vector<Job*> unnamed;
+  for (auto& [lease, job] : worker.leases) {
+    if (!held.contains(lease)) unnamed.push_back(job);
+    // The CANCEL may have been lost with the link; a second one does no harm.
+    if (held.contains(lease) && job->state == JobState::kCancelling)
+      SendTo(worker, wire::Cancel{JobId(), lease});
+  }
+  std::sort(unnamed.begin(), unnamed.end(), [](const Job* a, const Job* b) { return a->lease > b->lease; });
+  for (Job* job : unnamed) Unnamed(*job, now);
+  for (const LeaseId lease : held) {
+    if (worker.leases.contains(lease)) continue;
+    worker.revoked.Add(lease);
+    SendTo(worker, wire::Cancel{JobId(), lease});
+  }
+  for (const AnswerKeep::Kept& kept : worker.answers.kept()) {
+    if (worker.leases.contains(kept.answer.lease)) SendTo(worker, kept.answer, kept.payloads);
+  }
+}
+
+void JobLedger::Unnamed(Job& job, TimePoint now) {
+  // A lease that it has spoken about has reached it: that it does not know it any more means the job is lost.
+  if (job.heard_of || job.state != JobState::kRunning || job.bounces >= kMaxBounces) {
+    job.worker->revoked.Add(job.lease);
+    return Lose(job, "its worker does not know it any more", now);
+  }
+  ++job.bounces;
+  Requeue(job, now);
+}
+
+void JobLedger::WorkerGone(Worker& worker, const std::string& why, TimePoint now) {
+  std::vector<Job*> jobs;
+  for (auto& [lease, job] : worker.leases) jobs.push_back(job);
+  // Later leases first, so that requeueing at the front keeps their order.
+  std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->lease > b->lease; });
+  for (Job* job : jobs) Lose(*job, why, now);
+  workers_.Erase(worker);
+  Dispatch(now);
+}
+
+void JobLedger::DispatchFailed(Worker& worker, LeaseId lease, TimePoint now) {
+  Job* job = FindLease(worker, lease);
+  if (job != nullptr && job->state == JobState::kRunning) Requeue(*job, now);
+}
+
+void JobLedger::Lose(Job& job, const std::string& why, TimePoint now) {
+  if (job.state == JobState::kCancelling) {
+    JobError error = MakeError(Code::kCancelled, "cancelled; " + why);
+    error.started = true;
+    return EndWithError(job, JobEvent::kLost, std::move(error), now);
+  }
+  if (MayRunAgain(job, config_)) {
+    ++job.redispatches;
+    ++job.attempt;
+    job.deadline.reset();  // it has started once, which is what the deadline asked for
+    ++counters_.redispatched;
+    return Requeue(job, now);
+  }
+  JobError error = MakeError(Code::kLost, why + " after attempt " + std::to_string(job.attempt));
+  // It was dispatched: whether its first line ran nobody can say any more, so nobody may rely on that it did
+  // not.
+  error.started = true;
+  EndWithError(job, JobEvent::kLost, std::move(error), now);
+}
+
+void JobLedger::Requeue(Job& job, TimePoint now) {
+  if (!Advance(job, JobEvent::kRequeue)) return;
+  Release(job);
+  job.queued_since = now;
+  queue_.PushFront(job);
+}
+
+void JobLedger::Dispatch(TimePoint now) {
+  int passed = 0;
+  for (Job* job = queue_.Front(); job != nullptr;) {
+    const std::int64_t order = job->order;
+    Session& session = *job->session;
+    if (flow_.MustWait(session)) {
+      queue_.Hold(session);
+    } else if (Worker* worker = workers_.PickFor(job->spec.memory_mb)) {
+      SendDispatch(*job, *worker, now);
+    } else if (!workers_.AnyAccepting()) {
+      return;
+    } else if (!workers_.CouldEverTake(job->spec.memory_mb)) {
+      EndWithError(*job, JobEvent::kRefuse, NeverFits(job->spec), now);
+    } else if (workers_.PickFor(0) == nullptr || ++passed > kMaxPassed || !MayBePassed(*job, now)) {
+      return;
+    }
+    job = queue_.FrontAfter(order);
+  }
+}
+
+bool JobLedger::MayBePassed(Job& job, TimePoint now) {
+  if (!job.short_of_memory_since) job.short_of_memory_since = now;
+  return now - *job.short_of_memory_since < config_.max_overtaken;
+}
+
+void JobLedger::SendDispatch(Job& job, Worker& worker, TimePoint now) {
+  queue_.Remove(job);
+  if (!Advance(job, JobEvent::kDispatch)) return;
+  job.queue_ms += MillisBetween(job.queued_since, now);
+  job.short_of_memory_since.reset();
+  job.dispatched_attempt = job.attempt;
+  job.last_call = 0;
+  job.events = 0;
+  job.heard_of = false;
+  job.lease = LeaseId(next_lease_++);
+  job.lease_deadline = now + LeaseTime(job, config_);
+  workers_.Take(worker, job);
+  ++job.session->running;
+  ++counters_.dispatched;
+  LogDispatch(job, worker);
+  wire::Dispatch dispatch;
+  dispatch.lease = job.lease;
+  dispatch.session = job.session->id;
+  dispatch.attempt = job.attempt;
+  dispatch.job = job.spec;
+  outbox_.Put(worker.link, std::move(dispatch), job.payloads);
+}
+
+void JobLedger::ExpireLeases(TimePoint now) {
+  std::vector<Job*> late;
+  for (Worker* worker : workers_.All()) {
+    for (auto& [lease, job] : worker->leases) {
+      if (job->lease_deadline <= now) late.push_back(job);
+    }
+  }
+  for (Job* job : late) {
+    log::Warn("worker has not ended a lease long past its limit", {{"job", job->spec.id.str()},
+                                                                   {"tenant", job->spec.tenant.str()},
+                                                                   {"user", job->spec.user.str()},
+                                                                   {"worker", job->worker->session.str()},
+                                                                   {"lease", job->lease.value()},
+                                                                   {"attempt", job->attempt}});
+    SendTo(*job->worker, wire::Cancel{JobId(), job->lease});
+    job->worker->revoked.Add(job->lease);
+    Lose(*job, "its worker did not end it", now);
+  }
+  if (!late.empty()) Dispatch(now);
+}
+
+}  // namespace skerry::broker

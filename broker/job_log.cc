@@ -1,0 +1,44 @@
+#include "broker/job_log.h"
+
+#include <algorithm>
+#include <string>
+
+#include "common/logging.h"
+
+namespace skerry::broker {
+
+void LogRejected(const Session& session, const JobId& id, Rejection reason, const JobError& error) {
+  log::Debug("job rejected", {{"job", id.str()},
+                              {"client", session.id.str()},
+                              {"reason", NameOf(reason)},
+                              {"code", NameOf(error.code)},
+                              {"limit", error.limit}});
+}
+
+void LogDispatch(const Job& job, const Worker& worker) {
+  if (!log::On(log::Level::kDebug)) return;
+  log::Debug("job dispatched", {{"job", job.spec.id.str()},
+                                {"tenant", job.spec.tenant.str()},
+                                {"user", job.spec.user.str()},
+                                {"client", job.session->id.str()},
+                                {"worker", worker.session.str()},
+                                {"lease", job.lease.value()},
+                                {"attempt", job.attempt},
+                                {"queueMs", job.queue_ms}});
+}
+
+void LogEnd(const Job& job, const wire::Final& final) {
+  if (!log::On(log::Level::kDebug)) return;
+  log::Debug("job ended", {{"job", job.spec.id.str()},
+                           {"tenant", job.spec.tenant.str()},
+                           {"user", job.spec.user.str()},
+                           {"client", job.session->id.str()},
+                           {"worker", job.worker == nullptr ? "" : job.worker->session.str()},
+                           {"lease", job.lease.value()},
+                           {"attempt", std::max(final.attempt, job.attempt)},
+                           {"code", final.ok ? "ok" : NameOf(final.code)},
+                           {"limit", final.ok ? "" : final.limit},
+                           {"wallMs", final.usage.wall_ms}});
+}
+
+}  // namespace skerry::broker

@@ -1,0 +1,18 @@
+// What the debug log says of each job: that it was rejected, dispatched, ended. Ids and figures only.
+//
+// Threads: the core's.
+#pragma once
+
+#include "broker/counters.h"
+#include "broker/job.h"
+#include "broker/session_registry.h"
+#include "broker/worker_registry.h"
+
+namespace skerry::broker {
+
+void LogRejected(const Session& session, const JobId& id, Rejection reason, const JobError& error);
+void LogDispatch(const Job& job, const Worker& worker);
+/// While the job still has its lease, if it has one.
+void LogEnd(const Job& job, const wire::Final& final);
+
+}  // namespace skerry::broker

@@ -1,0 +1,40 @@
+#include "broker/worker_conduct.h"
+
+#include "broker/spec_limits.h"
+
+namespace skerry::broker {
+
+std::optional<std::string> LieIn(const Claim& claim, const Job& job) {
+  const std::string about = std::string(claim.type) + " for lease " + std::to_string(job.lease.value()) + " ";
+  if (claim.payloads != claim.payloads_due) {
+    return about + "with " + std::to_string(claim.payloads) + " payloads instead of " +
+           std::to_string(claim.payloads_due);
+  }
+  if (claim.attempt < job.attempt) {
+    return about + "of attempt " + std::to_string(claim.attempt) + " after attempt " +
+           std::to_string(job.attempt);
+  }
+  if (claim.attempt - job.dispatched_attempt >= kRunsPerLease) {
+    return about + "of attempt " + std::to_string(claim.attempt) + ", dispatched as attempt " +
+           std::to_string(job.dispatched_attempt);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> LieIn(const wire::Call& call, const Job& job) {
+  if (call.attempt == job.attempt && call.call <= job.last_call) {
+    return "call " + std::to_string(call.call) + " of lease " + std::to_string(job.lease.value()) +
+           " after call " + std::to_string(job.last_call);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> TooManyEvents(const Job& job) {
+  const std::uint64_t status = LimitOf(job.spec, LimitId::kMaxStatusEvents);
+  const std::uint64_t console = LimitOf(job.spec, LimitId::kMaxConsoleEvents);
+  if (status == kUnlimited || console == kUnlimited || job.events <= status + console) return std::nullopt;
+  return std::to_string(job.events) + " events of lease " + std::to_string(job.lease.value()) +
+         ", whose caps let " + std::to_string(status + console) + " through";
+}
+
+}  // namespace skerry::broker

@@ -1,0 +1,77 @@
+// The V8 host, and a job that really runs.
+#include "clients/cli/doctor/probes.h"
+
+namespace skerry::cli::doctor {
+namespace {
+
+constexpr Millis kStartPatience{1'500};
+constexpr const char* kBuildAgain = "build again (./dev build), or restore build and node_modules together";
+
+std::string WhatWentWrong(const Ran& ran) {
+  if (ran.timed_out) return "did not end in time";
+  const std::string said = FirstLine(ran.err);
+  if (!said.empty()) return said;
+  return ran.status ? "exit status " + std::to_string(*ran.status) : "died of a signal";
+}
+
+/// Started without our object, the host must refuse to run as Node.
+void ProbeFailsClosed(Machine& machine, const std::string& cell, Findings& findings) {
+  constexpr const char* kWhy =
+      "a host without our object would run its arguments as a Node program, outside every wall";
+  const Ran where = machine.Run({cell, "--host-command"}, "", kStartPatience);
+  std::vector<std::string> command;
+  for (std::size_t begin = 0; begin < where.out.size();) {
+    const std::size_t end = where.out.find('\n', begin);
+    if (end == std::string::npos) break;
+    command.push_back(where.out.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (!where.ok() || command.size() != 2) {
+    findings.push_back(Bad("preload", WhatWentWrong(where), kWhy, kBuildAgain));
+    return;
+  }
+  command.insert(command.end(), {"-e", "console.log('ran')"});
+  const Ran bare = machine.Run(command, "", kStartPatience);
+  if (bare.status && *bare.status != 0 && bare.out.empty()) {
+    findings.push_back(Good("preload", "our object runs in the host, and the host alone refuses", kWhy));
+  } else {
+    findings.push_back(Bad("preload", "the host ran without our object", kWhy,
+                           "do not run jobs here; install the pinned host again (npm ci)"));
+  }
+}
+
+}  // namespace
+
+void ProbeCell(Machine& machine, const Installation& installation, Findings& findings) {
+  const std::string cell = installation.binaries + "/skerry-cell";
+  constexpr const char* kWhy = "every job runs in a fork of it";
+  if (!machine.CanExecute(cell)) {
+    findings.push_back(Bad("cell", cell + " is not there or cannot be executed", kWhy, kBuildAgain));
+    return;
+  }
+  // The cell refuses a host of another V8 than it was compiled against by itself.
+  const Ran version = machine.Run({cell, "--version"}, "", kStartPatience);
+  if (!version.ok()) {
+    findings.push_back(Bad("cell", WhatWentWrong(version), kWhy, kBuildAgain));
+    return;
+  }
+  findings.push_back(
+      Good("cell", FirstLine(version.out), "the pinned V8 host starts, and " + std::string(kWhy)));
+  ProbeFailsClosed(machine, cell, findings);
+}
+
+void ProbeJob(Machine& machine, const Installation& installation, Millis patience, Findings& findings) {
+  constexpr const char* kWhy = "broker, worker, cell and isolate work together";
+  const Ran ran = machine.Run({installation.binaries + "/skerry", "exec", "-", "--config", "", "--broker", "",
+                               "--timeout-ms", "2000", "--memory-mb", "64"},
+                              "return 6 * 7", patience);
+  if (ran.ok() && ran.out == "42\n") {
+    findings.push_back(
+        Good("job", "ran in a private pool, all in " + std::to_string(ran.took.count()) + " ms", kWhy));
+    return;
+  }
+  findings.push_back(Bad("job", ran.ok() ? "gave " + FirstLine(ran.out) : WhatWentWrong(ran), kWhy,
+                         "see what failed above; skerry exec FILE.js --log-level debug says more"));
+}
+
+}  // namespace skerry::cli::doctor

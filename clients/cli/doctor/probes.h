@@ -1,0 +1,29 @@
+// The doctor's probes, by group. Each appends what it found; none changes the machine.
+//
+// Threads: one. Errors: everything that goes wrong is a finding.
+#pragma once
+
+#include <string>
+
+#include "clients/cli/doctor/finding.h"
+#include "clients/cli/doctor/machine.h"
+
+namespace skerry::cli::doctor {
+
+/// Where Skerry's programs are, and how the doctor was told to find its configuration.
+struct Installation {
+  std::string binaries;                   ///< the folder of skerry, skerry-broker, …
+  std::vector<std::string> config_flags;  ///< {"--config", FILE}, or nothing
+};
+
+void ProbeKernel(Machine& machine, Findings& findings);
+void ProbeMemory(Machine& machine, Findings& findings);
+void ProbeResources(Machine& machine, Findings& findings);
+void ProbeCell(Machine& machine, const Installation& installation, Findings& findings);
+/// Runs one job in a private pool, for which the doctor has `patience` left.
+void ProbeJob(Machine& machine, const Installation& installation, Millis patience, Findings& findings);
+void ProbeConfiguration(Machine& machine, const Installation& installation, Findings& findings);
+/// One endpoint of the configuration: free, ours, or somebody else's.
+void ProbeEndpoint(Machine& machine, const std::string& endpoint, Findings& findings);
+
+}  // namespace skerry::cli::doctor

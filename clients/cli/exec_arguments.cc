@@ -1,0 +1,79 @@
+// `skerry exec` on the command line.
+#include <optional>
+#include <vector>
+
+#include "clients/cli/commands.h"
+#include "clients/cli/exec_command.h"
+#include "clients/cli/settings.h"
+#include "common/config/command_line.h"
+
+namespace skerry::cli {
+namespace {
+
+constexpr const char* kExamples =
+    "  skerry exec tool.js --input '{\"x\":1}'\n"
+    "  skerry exec tool.mjs --data fixtures.json --timeout-ms 500\n"
+    "  echo 'return 6 * 7' | skerry exec -\n"
+    "  skerry exec tool.js --broker ipc:///run/skerry/clients\n";
+
+/// The limits that one-off programs are given on the command line.
+struct ExecLimit {
+  const char* option;
+  LimitId id;
+  std::optional<std::uint64_t> value;
+};
+
+class ExecArguments : public Command {
+ public:
+  explicit ExecArguments(CLI::App* app) : Command(app), line_(*app, "skerry") {
+    config::SetHelp(*app, {kExamples, std::string("Console and status go to stderr, the value as JSON to "
+                                                  "stdout.\n") +
+                                          kSettingsHelp + "\n" + kExitStatusHelp});
+    file_ = app->add_option("file", options_.file, "FILE.js, or - for stdin");
+    app->add_option("--input", options_.input, "JSON for the program's `input`");
+    app->add_option("--mode", options_.mode, "function, script or module (module for .mjs, else function)");
+    for (ExecLimit& limit : limits_) {
+      app->add_option(limit.option, limit.value, "the job's limit " + std::string(NameOf(limit.id)));
+    }
+    Describe(settings_, options_.connect);
+    for (const char* key : {"broker", "data", "tenant", "user", "jit", "log_level", "worker_program"}) {
+      line_.AddFlag(settings_.At(key));
+    }
+    line_.AddPrint();
+  }
+
+  int Run() override {
+    const auto start =
+        line_.Configure(settings_, [this] { return CheckPoolFlags(settings_, options_.connect); });
+    if (start.exit) return *start.exit;
+    if (file_->count() == 0) return config::Complain("skerry", "exec needs FILE.js, or - for stdin");
+    // One job needs one slot; its isolate is forked while the client still connects.
+    PoolOptions& pool = options_.connect.pool;
+    pool.workers = 1;
+    pool.isolates = 1;
+    pool.spares = 1;
+    pool.memory_mb.reset();
+    for (const ExecLimit& limit : limits_) {
+      if (limit.value) options_.limits.emplace_back(std::string(NameOf(limit.id)), *limit.value);
+    }
+    return ExecCommand(options_);
+  }
+
+ private:
+  ExecOptions options_;
+  std::vector<ExecLimit> limits_ = {{"--timeout-ms", LimitId::kTimeoutMs, {}},
+                                    {"--cpu-ms", LimitId::kCpuMs, {}},
+                                    {"--memory-mb", LimitId::kMemoryMb, {}},
+                                    {"--max-result-bytes", LimitId::kMaxResultBytes, {}}};
+  config::Settings settings_{"client"};
+  config::CommandLine line_;
+  CLI::Option* file_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeExec(CLI::App& parent) {
+  return std::make_unique<ExecArguments>(parent.add_subcommand("exec", "run one program"));
+}
+
+}  // namespace skerry::cli

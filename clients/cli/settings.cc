@@ -1,0 +1,79 @@
+#include "clients/cli/settings.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "common/endpoint.h"
+#include "common/ids.h"
+
+namespace skerry::cli {
+namespace {
+
+constexpr std::array<std::string_view, 5> kOfEveryRun = {"broker", "tenant", "user", "data", "log_level"};
+
+Status CheckBroker(std::string_view endpoint) {
+  return endpoint.empty() ? Status() : CheckEndpoint(endpoint);
+}
+
+Status CheckProgram(std::string_view path) {
+  const std::string program(path);
+  struct stat about {};
+  if (program.empty()) return {};
+  if (stat(program.c_str(), &about) == 0 && S_ISREG(about.st_mode) && access(program.c_str(), X_OK) == 0) {
+    return {};
+  }
+  return Fail(ErrorKind::kInvalid, "'" + config::Shown(program) + "' is not there or cannot be executed");
+}
+
+}  // namespace
+
+void Describe(config::Settings& s, ConnectOptions& options) {
+  PoolOptions& pool = options.pool;
+  s.Text("broker", options.broker, config::kAnyText, "endpoint of a running broker for clients")
+      .DefaultText("none: a private broker and worker are started for the run")
+      .Check(&CheckBroker);
+  s.Text("tenant", options.tenant, {1, kMaxIdBytes}, "tenant of jobs that name none");
+  s.Text("user", options.user, {0, kMaxIdBytes}, "user of jobs that name none");
+  s.Text("data", options.data, config::kAnyText, "file with answers to host calls (JSON)");
+  s.Number("workers", pool.workers, {1, 256}, "private workers to start");
+  s.Number("isolates", pool.isolates, {1, 4096}, "jobs at once per private worker").DefaultText("2 x cores");
+  s.Number("spares", pool.spares, {0, 4096}, "isolates forked ahead per private worker")
+      .DefaultText("as isolates, at most 2 x cores");
+  s.Number("memory_mb", pool.memory_mb, {1, 1u << 26},
+           "memory of each private worker for cells, spares and jobs together, MiB")
+      .DefaultText("80 % of RAM, shared by the workers");
+  s.Choice("jit", pool.jit, {"full", "maglev", "none"}, "V8's compilers in private workers")
+      .TradeOff("full pays only for jobs of seconds, and is where most V8 exploits live");
+  s.Text("worker_program", pool.worker_program, config::kAnyText, "the private workers' program")
+      .DefaultText("skerry-worker beside skerry")
+      .Check(&CheckProgram);
+  s.Choice("log_level", pool.log_level, {"trace", "debug", "info", "warn", "error", "off"},
+           "least severe line that private processes log");
+  s.CeilingsOf(pool.ceilings);
+}
+
+bool IsOfPrivatePool(const config::Setting& setting) {
+  return std::find(kOfEveryRun.begin(), kOfEveryRun.end(), setting.key()) == kOfEveryRun.end();
+}
+
+Status CheckPoolFlags(const config::Settings& settings, const ConnectOptions& options) {
+  if (options.broker.empty()) return {};
+  const config::Setting& broker = settings.At("broker");
+  const std::string named_by =
+      broker.source().from == config::Source::From::kFlag ? "--broker" : broker.source().text;
+  std::string faults;
+  for (const config::Setting& setting : settings.all()) {
+    if (!IsOfPrivatePool(setting) || setting.source().from != config::Source::From::kFlag) continue;
+    faults += (faults.empty() ? "" : "\n") + setting.flag() +
+              ": is for a private pool, and a broker is named (" + named_by +
+              "); leave one of them out, or say --broker '' for a private pool";
+  }
+  if (faults.empty()) return {};
+  return Fail(ErrorKind::kInvalid, faults);
+}
+
+}  // namespace skerry::cli

@@ -1,0 +1,215 @@
+#include "clients/cli/up/up_command.h"
+
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "clients/cli/child_process.h"
+#include "clients/cli/exit_codes.h"
+#include "clients/cli/interrupt.h"
+#include "clients/cli/pool_folder.h"
+#include "clients/cli/up/first_job.h"
+#include "clients/cli/up/supervision.h"
+#include "common/endpoint.h"
+
+namespace skerry::cli {
+namespace {
+
+// A worker ends its isolates and a broker its sockets well within this.
+constexpr Millis kGrace{4'000};
+// How often children are looked at.
+constexpr Millis kPollInterval{20};
+constexpr Millis kServingInterval{200};
+// READY comes within a second or so; past this something is wrong.
+constexpr Millis kLongStart{10'000};
+
+void Say(const std::string& line) {
+  std::fprintf(stderr, "skerry: %s\n", line.c_str());
+}
+
+class Up {
+ public:
+  explicit Up(const UpOptions& options) : options_(options), core_(options.workers) {
+    workers_.resize(options.workers);
+  }
+
+  ~Up() {
+    first_job_.reset();
+    std::vector<ChildProcess*> workers;
+    for (auto& worker : workers_) {
+      if (worker) workers.push_back(worker.get());
+    }
+    StopTogether(workers, kGrace);
+    // Last: workers say BYE to it.
+    if (broker_) broker_->Stop(kGrace);
+    for (const auto* endpoints : {&clients_, &workers_at_}) {
+      for (const std::string& endpoint : *endpoints) RemoveSocket(endpoint);
+    }
+  }
+
+  int Run() {
+    if (auto prepared = Prepare(); !prepared) {
+      Say(prepared.error().message);
+      return ExitCodeOf(prepared.error());
+    }
+    int seen = 0;
+    for (;;) {
+      for (; seen < Interrupts(); ++seen) Do(core_.OnSignal());
+      NoticeEnds();
+      Do(core_.OnTick(SteadyClock::now()));
+      AwaitFirstJob();
+      if (exit_) return *exit_;
+      const Millis interval = core_.state() == UpState::kServing ? kServingInterval : kPollInterval;
+      poll(nullptr, 0, static_cast<int>(interval.count()));  // unlike sleep_for, it ends with a signal
+    }
+  }
+
+ private:
+  Status Prepare() {
+    auto binaries = OwnFolder();
+    if (!binaries) return Fail(binaries.error());
+    binaries_ = *binaries;
+    clients_ = options_.client_endpoints;
+    workers_at_ = options_.worker_endpoints;
+    if (clients_.empty() || workers_at_.empty()) {
+      auto folder = PoolFolder::Make({"XDG_RUNTIME_DIR", "TMPDIR"});
+      if (!folder) return Fail(folder.error());
+      folder_ = std::move(*folder);
+      if (clients_.empty()) clients_ = {folder_.Endpoint("clients")};
+      if (workers_at_.empty()) workers_at_ = {folder_.Endpoint("workers")};
+    }
+    for (const auto* endpoints : {&clients_, &workers_at_}) {
+      for (const std::string& endpoint : *endpoints) {
+        if (auto free = CheckFree(endpoint); !free) return free;
+      }
+    }
+    return StartBroker();
+  }
+
+  Status StartBroker() {
+    std::vector<std::string> arguments = options_.broker_arguments;
+    for (const std::string& endpoint : clients_) arguments.insert(arguments.end(), {"--clients", endpoint});
+    for (const std::string& endpoint : workers_at_)
+      arguments.insert(arguments.end(), {"--workers", endpoint});
+    auto child = ChildProcess::Start(binaries_ + "/skerry-broker", arguments, Surroundings::kInherited);
+    if (!child) return Fail(child.error());
+    broker_ = std::make_unique<ChildProcess>(std::move(*child));
+    return {};
+  }
+
+  void StartWorker(std::size_t index) {
+    std::vector<std::string> arguments = options_.worker_arguments;
+    arguments.insert(arguments.end(), {"--broker", workers_at_.front()});
+    const std::string program =
+        options_.worker_program.empty() ? binaries_ + "/skerry-worker" : options_.worker_program;
+    auto child = ChildProcess::Start(program, arguments, Surroundings::kInherited);
+    if (!child) {
+      return Do(core_.OnWorkerEnded(index, {child.error().message, std::nullopt}, SteadyClock::now()));
+    }
+    workers_[index] = std::make_unique<ChildProcess>(std::move(*child));
+    Do(core_.OnWorkerStarted(index, SteadyClock::now()));
+  }
+
+  void NoticeEnds() {
+    if (broker_) {
+      if (const auto how = broker_->Ended()) {
+        const ChildEnd end{*how, broker_->exit_status()};
+        broker_.reset();
+        Do(core_.OnBrokerEnded(end));
+      }
+    }
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      if (!workers_[i]) continue;
+      const auto how = workers_[i]->Ended();
+      if (!how) continue;
+      const ChildEnd end{*how, workers_[i]->exit_status()};
+      workers_[i].reset();
+      Do(core_.OnWorkerEnded(i, end, SteadyClock::now()));
+    }
+  }
+
+  void Do(const UpActions& actions) {
+    for (const std::string& line : actions.say) Say(line);
+    if (actions.exit && !exit_) exit_ = actions.exit;
+    if (exit_) {
+      // Those that drain are told to hurry; the others get their first word from the destructor.
+      for (auto& worker : workers_) {
+        if (worker) worker->Urge();
+      }
+      return;
+    }
+    for (const std::size_t index : actions.start) StartWorker(index);
+    if (!actions.drain) return;
+    for (auto& worker : workers_) {
+      if (worker) worker->Terminate();
+    }
+  }
+
+  /// READY is said when a job has really been served.
+  void AwaitFirstJob() {
+    if (core_.state() != UpState::kStarting || exit_) {
+      first_job_.reset();
+      return;
+    }
+    if (!first_job_) first_job_ = std::make_unique<FirstJob>(clients_.front());
+    const auto served = first_job_->Served();
+    if (!served) {
+      if (!told_waiting_ && SteadyClock::now() - start_ >= kLongStart) {
+        told_waiting_ = true;
+        Say("not READY yet: a trial job waits for a worker; what the workers say is above");
+      }
+      return;
+    }
+    first_job_.reset();
+    if (!served->empty()) Say("the first job, a trial of ours, ended with " + *served);
+    core_.OnReady();
+    // For whoever reads it by eye, and for scripts that wait for the first line.
+    std::printf("READY: jobs are taken on %s\n", clients_.front().c_str());
+    std::printf("%s/skerry run JOBS.jsonl --broker %s\n", binaries_.c_str(), clients_.front().c_str());
+    std::fflush(stdout);
+  }
+
+  static Status CheckFree(const std::string& endpoint) {
+    if (endpoint.ends_with(":*")) {
+      return Fail(ErrorKind::kInvalid, endpoint + ": clients must be told a port; name one");
+    }
+    if (!SomebodyListens(endpoint)) return {};
+    return Fail(ErrorKind::kUnavailable, endpoint + " is taken: a process listens there already");
+  }
+
+  /// A broker that was killed could not.
+  static void RemoveSocket(const std::string& endpoint) {
+    constexpr std::string_view kIpc = "ipc://";
+    if (!endpoint.starts_with(kIpc) || SomebodyListens(endpoint)) return;
+    const std::string path = endpoint.substr(kIpc.size());
+    struct stat about {};
+    if (lstat(path.c_str(), &about) == 0 && S_ISSOCK(about.st_mode)) unlink(path.c_str());
+  }
+
+  const UpOptions& options_;
+  Supervision core_;
+  std::string binaries_;
+  PoolFolder folder_;
+  std::vector<std::string> clients_;
+  std::vector<std::string> workers_at_;
+  std::unique_ptr<ChildProcess> broker_;
+  std::vector<std::unique_ptr<ChildProcess>> workers_;
+  std::unique_ptr<FirstJob> first_job_;
+  const TimePoint start_ = SteadyClock::now();
+  bool told_waiting_ = false;
+  std::optional<int> exit_;
+};
+
+}  // namespace
+
+int UpCommand(const UpOptions& options) {
+  CatchInterrupts();
+  return Up(options).Run();
+}
+
+}  // namespace skerry::cli

@@ -1,0 +1,27 @@
+// Says once that nothing has been heard of any job yet: a pool without workers looks just like that, and so
+// does one that is busy. The wire does not tell a client which it is.
+//
+// Threads: one; pure, told the time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/units.h"
+
+namespace skerry::cli {
+
+class WaitingNotice {
+ public:
+  /// An event or a final came: there is a worker.
+  void Heard() { done_ = true; }
+  /// With `unfinished` jobs at the broker: the line to show, once, after three seconds of silence.
+  std::optional<std::string> Check(std::uint64_t unfinished, TimePoint now);
+
+ private:
+  std::optional<TimePoint> since_;
+  bool done_ = false;
+};
+
+}  // namespace skerry::cli

@@ -1,0 +1,148 @@
+#include "common/config/command_line.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "common/config/print.h"
+
+namespace skerry::config {
+namespace {
+
+class ExamplesFirst : public CLI::Formatter {
+ public:
+  explicit ExamplesFirst(HelpText text) : text_(std::move(text)) {}
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    return "Examples:\n" + text_.examples + "\n" + CLI::Formatter::make_help(app, std::move(name), mode);
+  }
+  std::string make_description(const CLI::App* app) const override {
+    return text_.about.empty() ? CLI::Formatter::make_description(app) : text_.about + "\n";
+  }
+
+ private:
+  HelpText text_;
+};
+
+const char* TypeName(Setting::Kind kind) {
+  switch (kind) {
+    case Setting::Kind::kNumber:
+      return "N";
+    case Setting::Kind::kChoice:
+      return "WORD";
+    default:
+      return "TEXT";
+  }
+}
+
+std::string HelpOf(const Setting& setting) {
+  if (!setting.flag_item().empty()) return "the most that a job may ask for of a limit, repeatable";
+  const std::string range =
+      setting.kind() == Setting::Kind::kNumber || setting.kind() == Setting::Kind::kChoice
+          ? ", " + setting.RangeText()
+          : "";
+  const std::string repeatable = setting.kind() == Setting::Kind::kList ? ", repeatable" : "";
+  return setting.meaning() + range + repeatable + " (" + setting.default_text() + ")";
+}
+
+}  // namespace
+
+void SetHelp(CLI::App& app, HelpText text) {
+  app.formatter(std::make_shared<ExamplesFirst>(std::move(text)));
+}
+
+CommandLine::CommandLine(CLI::App& app, std::string program) : app_(app), program_(std::move(program)) {
+  config_option_ = app.add_option(kFileFlag, config_,
+                                  "FILE to read settings from ($SKERRY_CONFIG, ./skerry.toml or "
+                                  "/etc/skerry/skerry.toml); '' for none")
+                       ->type_name("FILE");
+}
+
+void CommandLine::Add(Settings& settings) {
+  for (const Setting& setting : settings.all()) AddFlag(setting);
+}
+
+CLI::Option* CommandLine::AddFlag(const Setting& setting) {
+  // A family's flag is one option.
+  if (CLI::Option* known = app_.get_option_no_throw(setting.flag())) return known;
+  if (setting.kind() == Setting::Kind::kSwitch) {
+    auto& [flag, text] = switches_.emplace_back(setting.flag(), std::string());
+    return app_.add_flag(flag, text, HelpOf(setting));
+  }
+  auto& [flag, texts] = given_.emplace_back(setting.flag(), std::vector<std::string>());
+  CLI::Option* option = app_.add_option(flag, texts, HelpOf(setting));
+  // One text each time, so that it never swallows a positional argument.
+  option->allow_extra_args(false)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  option->type_name(setting.flag_item().empty() ? TypeName(setting.kind()) : "LIMIT=N");
+  return option;
+}
+
+void CommandLine::AddPrint() {
+  app_.add_flag("--print-config", print_,
+                "print what is in force, as a skerry.toml with each value's source");
+}
+
+Inputs CommandLine::Collected() const {
+  Inputs inputs;
+  inputs.environment = CurrentEnvironment();
+  if (config_option_->count() > 0) inputs.config_flag = config_;
+  for (const auto& [flag, texts] : given_) {
+    if (!texts.empty()) inputs.flags[flag] = texts;
+  }
+  for (const auto& [flag, text] : switches_) {
+    if (!text.empty()) inputs.flags[flag] = {text};
+  }
+  return inputs;
+}
+
+Start CommandLine::Tell(const Loaded& loaded) const {
+  for (const std::string& fault : loaded.faults) Complain(program_, fault);
+  if (!loaded.faults.empty()) return {kExitUsage, loaded.file};
+  return {std::nullopt, loaded.file};
+}
+
+Start CommandLine::Configure(Settings& settings, const std::function<Status()>& finish) const {
+  Loaded loaded = Load(settings, Collected());
+  RequireNeeded(settings, loaded.faults);
+  // Faulty values were not taken, so what Validate finds are faults of their own.
+  if (const auto sound = finish(); !sound) {
+    std::string_view rest = sound.error().message;
+    while (!rest.empty()) {
+      const std::string line(rest.substr(0, rest.find('\n')));
+      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+      const Setting* blamed = settings.Blamed(line);
+      // Missing: that has been said.
+      if (blamed != nullptr && blamed->needed() && !settings.IsGiven(blamed->key())) continue;
+      loaded.faults.push_back(settings.Located(line));
+    }
+  }
+  Start start = Tell(loaded);
+  if (!start.exit && print_) {
+    const std::string text = EffectiveToml(settings, loaded.file);
+    const bool wrote =
+        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+    start.exit = wrote ? 0 : 74;  // EX_IOERR
+  }
+  return start;
+}
+
+Start CommandLine::ConfigureParts(const std::vector<Settings*>& tables) const {
+  return Tell(Load(tables, Collected()));
+}
+
+int Complain(const std::string& program, const std::string& fault) {
+  std::fprintf(stderr, "%s: %s\n", program.c_str(), fault.c_str());
+  return kExitUsage;
+}
+
+std::optional<int> ParseArguments(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kExitUsage;
+  }
+  return std::nullopt;
+}
+
+}  // namespace skerry::config

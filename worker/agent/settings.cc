@@ -1,0 +1,63 @@
+#include "worker/agent/settings.h"
+
+#include <algorithm>
+
+#include "common/endpoint.h"
+#include "common/ids.h"
+#include "common/limits.h"
+
+namespace skerry::agent {
+namespace {
+
+constexpr LimitSpec kJobMemory = SpecOf(LimitId::kMemoryMb);
+// The random part of WorkerOptions::FillDefaults comes behind it.
+constexpr std::size_t kLongestName = kMaxIdBytes - 17;
+
+}  // namespace
+
+void Describe(config::Settings& s, AgentOptions& options) {
+  WorkerOptions& worker = options.worker;
+  s.Text("broker", worker.broker_url, config::kAnyText, "the broker's endpoint for workers")
+      .Needed()
+      .Check(&CheckEndpoint);
+  s.Number("isolates", worker.isolates, {1, 4096}, "jobs that run at once")
+      .DefaultText("2 x cores")
+      .TradeOff("more hides waiting for host calls; much more only stretches every job");
+  s.Number("spares", worker.spares, {0, 4096}, "isolates forked ahead of need")
+      .DefaultText("as isolates, at most 2 x cores")
+      .TradeOff("a job that finds one starts some 1 ms sooner; each costs 8 MiB");
+  s.Number("memory_mb", worker.memory_mb, {1, 1u << 26}, "memory for cells, spares and jobs together, MiB")
+      .DefaultText("80 % of RAM or cgroup")
+      .TradeOff("a job reserves its memoryMb while it runs: too little, and jobs wait for memory");
+  s.Number("max_job_memory_mb", worker.max_job_memory_mb, {kJobMemory.minimum, kJobMemory.hard_maximum},
+           "largest memoryMb of a job, MiB")
+      .TradeOff("cells are started for it; lowered to what memory_mb allows");
+  s.Choice("jit", worker.jit, {"full", "maglev", "none"}, "V8's compilers")
+      .TradeOff("full pays only for jobs of seconds, and is where most V8 exploits live");
+  s.Choice("sandbox", worker.sandbox, {"strict", "best-effort", "off"},
+           "what must hold jobs in: strict starts no cell whose sandbox has a hole")
+      .TradeOff("best-effort goes on with what the machine has; off is for looking for faults only");
+  s.Text("cell", worker.cell_program, config::kAnyText, "path of skerry-cell")
+      .DefaultText("beside this binary");
+  s.Text("id", worker.id, {0, kLongestName}, "name of this worker in logs; a random part is added")
+      .DefaultText("worker");
+  s.Choice("log_level", options.log_level, {"trace", "debug", "info", "warn", "error", "off"},
+           "least severe line that is logged");
+  s.Choice("log_format", options.log_format, {"text", "json"}, "how a line is logged, to stderr")
+      .TradeOff("json: one object a line with every id as a field, for machines");
+}
+
+Status Finish(const config::Settings& settings, AgentOptions& options, unsigned cores, Bytes memory) {
+  WorkerOptions& worker = options.worker;
+  if (worker.isolates == 0) worker.isolates = std::size_t{2} * cores;
+  if (!settings.IsGiven("spares")) worker.spares = std::min(worker.isolates, std::size_t{2} * cores);
+  if (worker.id.empty()) worker.id = "worker";
+  // What is printed as this worker's name can be given again; the random part is each process's own.
+  const std::string name = worker.id;
+  worker.FillDefaults(cores, memory);
+  const Status valid = worker.Validate();
+  worker.id = name;
+  return valid;
+}
+
+}  // namespace skerry::agent
