@@ -149,7 +149,7 @@ class CompromisedIsolate : public ::testing::Test {
 TEST_F(CompromisedIsolate, GetsNowhereInAStrictSandbox) {
   Pool pool(Options("strict"));
   ExpectStrictEnds(pool);
-  EXPECT_NE(pool.Logs().find("sandbox namespaces+seccomp"), std::string::npos) << pool.Logs();
+  EXPECT_NE(pool.Logs().find("sandbox=\"namespaces+seccomp "), std::string::npos) << pool.Logs();
 }
 
 TEST_F(CompromisedIsolate, GetsEverywhereWithoutASandboxSoThatTheProbesProveSomething) {
@@ -162,14 +162,14 @@ TEST_F(CompromisedIsolate, GetsNowhereWhereAContainerProfileDeniesNamespaces) {
   Pool pool(Options("strict", {Binary("skerry-deny"), "unshare,clone3,mount,umount2,pivot_root,setns"}));
   // The container's own answer comes before ours.
   ExpectStrictEnds(pool, {{"mount", "EPERM"}, {"unshare", "EPERM"}, {"setns", "EPERM"}});
-  EXPECT_NE(pool.Logs().find("sandbox landlock+seccomp"), std::string::npos) << pool.Logs();
+  EXPECT_NE(pool.Logs().find("sandbox=\"landlock+seccomp "), std::string::npos) << pool.Logs();
 }
 
 TEST_F(CompromisedIsolate, GetsNowhereWhereNothingButSeccompIsToBeHad) {
   Pool pool(Options("strict", {Binary("skerry-deny"),
                                "unshare,clone3,mount,umount2,pivot_root,setns,landlock_create_ruleset"}));
   ExpectStrictEnds(pool, {{"mount", "EPERM"}, {"unshare", "EPERM"}, {"setns", "EPERM"}});
-  EXPECT_NE(pool.Logs().find("sandbox seccomp"), std::string::npos) << pool.Logs();
+  EXPECT_NE(pool.Logs().find("sandbox=\"seccomp "), std::string::npos) << pool.Logs();
 }
 
 TEST_F(CompromisedIsolate, GetsNowhereWhereTheWorkerIsAnOrdinaryUser) {
@@ -179,7 +179,7 @@ TEST_F(CompromisedIsolate, GetsNowhereWhereTheWorkerIsAnOrdinaryUser) {
   options.open_to_all = true;
   Pool pool(options);
   ExpectStrictEnds(pool);
-  EXPECT_NE(pool.Logs().find("sandbox namespaces+seccomp"), std::string::npos) << pool.Logs();
+  EXPECT_NE(pool.Logs().find("sandbox=\"namespaces+seccomp "), std::string::npos) << pool.Logs();
 }
 
 TEST_F(CompromisedIsolate, MeetsTheOtherLayersWhereSeccompIsMissingAndThatWasAskedFor) {

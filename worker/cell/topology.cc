@@ -63,6 +63,7 @@ char* const kNoEnvironment[] = {nullptr};
 
 // It is a fork of the worker until it execs: what the worker's memory holds (keys) must not stay in here.
 [[noreturn]] void ExecInitStub(char* const* argv, const Descriptors& fds) {
+  setpgid(0, 0);
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
