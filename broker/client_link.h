@@ -25,7 +25,8 @@ class ClientLink {
   /// EVENT, CALL. Dropped when too much is kept for this client already, or the session is closed.
   Delivery Send(Session& session, wire::Header header, std::vector<Payload> payloads);
   /// A FINAL that the ledger keeps: sent now, or with Resend when the client is back. Once, however often it
-  /// is asked for before it has been read.
+  /// is asked for before it is sent; after that again, since a client that was started anew may have been
+  /// sent it before it submitted its job.
   void SendFinal(Session& session, const Job& job);
   /// A FINAL that nobody keeps: of a SUBMIT that was refused. Dropped: the client must be put away, so that
   /// it submits again.

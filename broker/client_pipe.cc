@@ -52,6 +52,8 @@ std::optional<ClientPipe::Message> ClientPipe::TakeNext(Bytes window) {
   in_flight_bytes_ += bytes;
   unmarked_bytes_ += bytes;
   Message message = entry.final ? std::exchange(entry.message, {}) : entry.message;
+  // Whoever asks for it again from here on may have been sent it before he wanted it.
+  finals_.erase(std::exchange(entry.final_number, 0));
   in_flight_.push_back(std::move(entry));
   return message;
 }

@@ -50,7 +50,7 @@ class ClientPipe {
   void Relink(std::uint64_t seen);
   void Clear();
 
-  /// Whether that FINAL is on its way already.
+  /// Whether that FINAL is still to be sent.
   bool HasFinal(std::uint64_t final_number) const { return finals_.contains(final_number); }
   bool empty() const { return waiting_.empty() && in_flight_.empty(); }
   std::size_t waiting() const { return waiting_.size(); }

@@ -138,14 +138,18 @@ TEST(FlowControl, AClientThatReadsNoRefusalIsPutAwayRatherThanKeptFor) {
   EXPECT_GT(broker.ToClient<wire::Bye>("c").size(), 0u);
 }
 
-TEST(FlowControl, TheSameJobAskedForOverAndOverFillsNothing) {
+TEST(FlowControl, TheSameJobAskedForOverAndOverFillsNoMoreThanTheWindow) {
   CoreHarness broker;
   broker.ConnectClient("c", "s");
   broker.ConnectWorker("w", 1);
   broker.Submit("c", "a");
   broker.FinishOk(WorkerPeer("w"), broker.LastLease("w"), std::string(100'000, '1'));
   for (int i = 0; i < 1'000; ++i) broker.Submit("c", "a");
-  EXPECT_EQ(broker.ToClient<wire::Final>("c").size(), 1u);
+  EXPECT_LE(broker.ToClient<wire::Final>("c").size() * 100'000, BrokerConfig().client_window.count());
+  broker.Read("c");
+  broker.Clear();
+  broker.Read("c");
+  EXPECT_LE(broker.ToClient<wire::Final>("c").size(), 1u) << "at most one more waited";
 }
 
 TEST(FlowControl, AFinalIsNotTakenForAnEarlierOneOfItsIdThatIsStillOnItsWay) {

@@ -109,7 +109,11 @@ Result<SubmitResult> ClientCore::Submit(JobRequest& request, TimePoint now) {
   job.submitted_at = now;
   job.deadline_ms = job.spec.deadline_ms;
   bytes_in_flight_ += job.bytes();
-  if (link_ == LinkState::kLinked) SendJob(job);
+  if (lost_.erase(job.spec.id) > 0 && job.spec.retry != Retry::kAlways) {
+    FinishAsLost(job);
+  } else if (link_ == LinkState::kLinked) {
+    SendJob(job);
+  }
   return SubmitResult::kTaken;
 }
 
@@ -187,6 +191,7 @@ void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
   credit_ = std::max<std::uint64_t>(welcome.credit, 1);
   if (welcome.heartbeat_ms > 0) heartbeat_ = Millis(std::min<std::uint64_t>(welcome.heartbeat_ms, 60'000));
   next_ping_ = now + heartbeat_;
+  if (!first && !welcome.resumed) lost_.merge(unclaimed_);
   std::vector<Job*> jobs;
   for (auto& [id, job] : jobs_) {
     if (job.stage != JobStage::kWaiting) jobs.push_back(&job);
@@ -203,16 +208,18 @@ void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
 
 /// The broker has forgotten the session, and may have run this job before.
 void ClientCore::StartOver(Job& job) {
-  if (!MayStartOver(job.spec.retry, !job.calls.empty())) {
-    Outcome lost =
-        Ended(Code::kLost, "the broker was restarted and has forgotten it; it may have run", job.attempt);
-    lost.error->started = true;  // nobody may rely on that it did not
-    return Finish(job, std::move(lost));
-  }
+  if (!MayStartOver(job.spec.retry, !job.calls.empty())) return FinishAsLost(job);
   if (std::exchange(job.noticed, false)) events_.emplace_back(JobRestarted{job.spec.id});
   job.attempt = 1;
   job.calls.clear();
   SendJob(job);
+}
+
+void ClientCore::FinishAsLost(Job& job) {
+  Outcome lost =
+      Ended(Code::kLost, "the broker was restarted and has forgotten it; it may have run", job.attempt);
+  lost.error->started = true;  // nobody may rely on that it did not
+  Finish(job, std::move(lost));
 }
 
 void ClientCore::NoteAttempt(Job& job, std::uint32_t attempt) {

@@ -116,6 +116,7 @@ class ClientCore {
   void OnFinal(const wire::Final& final, std::vector<std::string>& payloads, TimePoint now);
   void OnStrayFinal(const JobId& id);
   void StartOver(Job& job);
+  void FinishAsLost(Job& job);
   void WaitOutOverload(Job& job, std::uint32_t retry_after_ms, TimePoint now);
   void Finish(Job& job, Outcome outcome);
   void NoteAttempt(Job& job, std::uint32_t attempt);
@@ -145,6 +146,7 @@ class ClientCore {
   std::vector<std::string> acks_;
   std::unordered_set<JobId> undealt_;    // finals given out, not acknowledged yet
   std::unordered_set<JobId> unclaimed_;  // finals of an earlier life's jobs that nobody has asked for yet
+  std::unordered_set<JobId> lost_;       // of those, what a broker has forgotten since: they have run
   bool adopts_ = false;                  // the first WELCOME knew this session
   std::deque<JobId> acked_;              // the last ones, for a broker that missed an ACK
   std::unordered_multiset<JobId> acked_ids_;

@@ -163,6 +163,20 @@ TEST_F(Recovery, AFinalOfAnEarlierLifeThatTheCallerHasIsAcknowledgedOnItsWord) {
   EXPECT_EQ(Acknowledged(), Ids{"a"});
 }
 
+// It had ended, its final was waiting for its job to be submitted, and then the broker died with it.
+TEST_F(Recovery, AFinalOfAnEarlierLifeThatTheBrokerForgetsIsLostAndNotRunAgain) {
+  Welcome(true);
+  for (const char* id : {"never", "safe", "always"}) Final(id);
+  LoseLinkAndFind(false);
+  SubmitWith("never", Retry::kNever);
+  SubmitWith("safe", Retry::kSafe);
+  SubmitWith("always", Retry::kAlways);
+  EXPECT_EQ(Submitted(), Ids{"always"});
+  const auto events = Events();
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(std::get<JobFinal>(events[0]).outcome.error->code, Code::kLost);
+}
+
 TEST_F(Recovery, WithoutAnEarlierLifeAStrayFinalIsAcknowledgedAtOnce) {
   Welcome(false);
   Final("a");

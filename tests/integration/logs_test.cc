@@ -55,7 +55,8 @@ TEST(Logs, NameJobTenantUserClientWorkerLeaseAndAttemptAsFieldsOfEachJob) {
     EXPECT_EQ(json->contains("client") && json->contains("worker"), json->at("process") == "broker") << line;
     ++told;
   }
-  EXPECT_EQ(told, 4) << "dispatched and ended, by broker and worker: " << pool.Logs();
+  EXPECT_EQ(told, 6) << "dispatched and ended, by broker and worker; handed over and started: "
+                     << pool.Logs();
 }
 
 TEST(Logs, AtInfoSayNothingOfEachJob) {
@@ -67,8 +68,10 @@ TEST(Logs, AtInfoSayNothingOfEachJob) {
 
 TEST(Logs, AreJsonLineByLineWhateverIdsHold) {
   const Pool pool(Logging("debug", "json"));
-  const std::string id = "a\n{\"message\":\"forged\"}\x1b[2J\"\\ \xc2\x9b";
-  EXPECT_TRUE(IsOk(pool.RunOne(Job(id, "return 1").Tenant("t\r\nforged").Set("user", "u=\"1\"")), 1));
+  const std::string id = "a {\"message\":\"forged\"} level=error \"\\ \xc3\x9f";
+  EXPECT_TRUE(IsOk(pool.RunOne(Job(id, "return 1").Tenant("t job=forged").Set("user", "u=\"1\"")), 1));
+  // Refused for its control characters, and told of all the same.
+  pool.RunOne(Job("a\n{\"message\":\"forged\"}\x1b[2J", "return 1").Tenant("t\r\nforged"));
   std::size_t lines = 0;
   const std::string logs = pool.Logs();
   for (const std::string& line : SplitLines(logs)) {
@@ -89,9 +92,9 @@ TEST(Logs, OfTextGiveEachLineItsTimeWhateverIdsHold) {
   pool.RunOne(Job("a\nerror broker forged\x1b[2J", "return 1").Tenant("t\r\nforged"));
   const std::string logs = pool.Logs();
   for (const std::string& line : SplitLines(logs)) {
-    const std::string text = line.starts_with("broker: ")   ? line.substr(8)
-                             : line.starts_with("worker: ") ? line.substr(8)
-                                                            : line;
+    const std::string text = line.starts_with("broker: ")     ? line.substr(8)
+                             : line.starts_with("worker 0: ") ? line.substr(10)
+                                                              : line;
     EXPECT_TRUE(text.empty() || text.starts_with("20")) << line;
   }
   EXPECT_EQ(logs.find('\x1b'), std::string::npos);

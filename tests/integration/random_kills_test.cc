@@ -191,7 +191,8 @@ class Havoc {
     const auto greetings = [this] {
       std::size_t count = 0;
       for (const std::string& line : SplitLines(ReadFile(pool_.broker_log()))) {
-        const bool greeted = line.ends_with("(skerry/0.1.0)") && line.find(" client ") != std::string::npos;
+        const bool greeted = line.find("client connected") != std::string::npos ||
+                             line.find("client is back") != std::string::npos;
         count += greeted ? 1 : 0;
       }
       return count;

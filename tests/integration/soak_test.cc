@@ -71,12 +71,13 @@ class Soak : public ::testing::Test {
     }
   }
 
-  // The pid in the newest "cell N is ready" line: cells are renewed now and then.
+  // The pid in the newest "a cell is ready" line: cells are renewed now and then.
   pid_t Cell() const {
-    constexpr std::string_view kReady = " is ready, pid ";
+    constexpr std::string_view kPid = " pid=";
     const std::string log = ReadFile(pool_.worker_log(0));
-    const std::size_t at = log.rfind(kReady);
-    return at == std::string::npos ? 0 : std::atoi(log.c_str() + at + kReady.size());
+    const std::size_t at = log.rfind("a cell is ready");
+    const std::size_t pid = at == std::string::npos ? at : log.find(kPid, at);
+    return pid == std::string::npos ? 0 : std::atoi(log.c_str() + pid + kPid.size());
   }
 
   Memory MedianMemory() {

@@ -69,13 +69,22 @@ Status IsolateRun::SetLimits() {
   return LimitData(isolate_.pid(), memory->data + Bytes::MiB(plan_.limits.memory_mb()) + kDataMargin);
 }
 
+void IsolateRun::LogStep(LogText step) const {
+  const JobSpec& job = plan_.dispatch.job;
+  log::Debug(step, {{"job", job.id.str()},
+                    {"tenant", job.tenant.str()},
+                    {"user", job.user.str()},
+                    {"lease", plan_.dispatch.lease.value()},
+                    {"attempt", attempt_}});
+}
+
 void IsolateRun::SendJob() {
   wire::Dispatch dispatch = plan_.dispatch;
   dispatch.attempt = attempt_;
   dispatch.seed = RandomSeed();
   // These three lines are how a test knows what has run, whoever was killed in between: the first is written
   // before a byte of the job can reach its program.
-  log::Debug("job is handed over", {{"job", plan_.dispatch.job.id.str()}, {"attempt", attempt_}});
+  LogStep("job is handed over");
   port_.Send(dispatch, {plan_.code, plan_.input});
   FlushOut();
 }
@@ -118,7 +127,7 @@ void IsolateRun::Apply(RunEvent event) {
 
 void IsolateRun::StartClocks() {
   sent_at_ = loop_.Now();
-  log::Debug("job is started", {{"job", plan_.dispatch.job.id.str()}, {"attempt", attempt_}});
+  LogStep("job is started");
   verdict_.JobSent();
   watch_.Start(sent_at_);
   timer_ = loop_.deadlines().At(watch_.NextCheck(), [this] { CheckLimits(); });
@@ -144,8 +153,7 @@ void IsolateRun::Answer(std::uint32_t call, wire::AnswerKind kind, std::string p
   CheckAnswer(kind, payload);
   const auto delivered = gate_.OnAnswer(call, kind, payload.size());
   if (!delivered) return;
-  log::Debug("call is answered",
-             {{"job", plan_.dispatch.job.id.str()}, {"attempt", attempt_}, {"call", call}});
+  LogStep("call is answered");
   if (*delivered == wire::AnswerKind::kRefused) payload.clear();
   wire::Answer answer;
   answer.call = call;

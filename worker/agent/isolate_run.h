@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "common/logging.h"
 #include "worker/agent/event_gate.h"
 #include "worker/agent/event_loop.h"
 #include "worker/agent/isolate.h"
@@ -56,6 +57,7 @@ class IsolateRun {
 
  private:
   void Apply(RunEvent event);
+  void LogStep(LogText step) const;
   Status SetLimits();
   void SendJob();
   void FlushOut();
