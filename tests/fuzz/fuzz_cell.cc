@@ -135,10 +135,11 @@ Fd AnyDescriptor(Random& random) {
   }
 }
 
-// One packet of up to 64 bytes with up to three descriptors.
+// One packet with up to three descriptors: mostly of the size that a byte and a number have, else any.
 void SendPacket(Random& random) {
-  constexpr std::string_view kKnown = "FRKE";
-  std::string bytes = random.Bytes(1 + random.Below(random.OneIn(3) ? 64 : 1));
+  constexpr std::string_view kKnown = "HFRKE";
+  constexpr std::size_t kWhole = 1 + sizeof(std::uint32_t);
+  std::string bytes = random.Bytes(random.OneIn(4) ? 1 + random.Below(80) : kWhole + random.Below(2));
   if (!random.OneIn(3)) bytes[0] = kKnown[random.Below(kKnown.size())];
   std::vector<Fd> held;
   for (std::size_t i = 0, count = random.Below(4); i < count; ++i) held.push_back(AnyDescriptor(random));

@@ -1,7 +1,9 @@
-// Hears of forbidden system calls (seccomp user notification) and sees to it that whoever makes one dies of it.
+// Hears of forbidden system calls (seccomp user notification) and sees to it that whoever makes one dies of
+// it.
 //
-// The caller waits inside the kernel until it is killed; nobody is ever let go on. A report comes from a process that
-// some cell cloned, perhaps long after that cell has gone, so reports are kept open until the last such process has.
+// The caller waits inside the kernel until it is killed; nobody is ever let go on. A report comes from a
+// process that some cell cloned, perhaps long after that cell has gone, so reports are kept open until the
+// last such process has.
 //
 // Threads: the event loop's. Ownership: owns the reports; handlers must outlive their Registration.
 // Errors: none; a process that is gone by now needs no killing.

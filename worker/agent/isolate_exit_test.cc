@@ -22,10 +22,10 @@ TEST(IsolateExitOf, AKilledIsolateCountsForWhatItWasKilledFor) {
     verdict.Record(static_cast<Cause>(i));
     seen.insert(ExitOf(verdict, Died(SIGKILL)));
   }
-  EXPECT_EQ(seen, (std::set<IsolateExit>{IsolateExit::kKilledTimeout, IsolateExit::kKilledCpu,
-                                         IsolateExit::kKilledMemory, IsolateExit::kKilledCancelled,
-                                         IsolateExit::kKilledProtocol, IsolateExit::kKilledStopped,
-                                         IsolateExit::kKilledHandOver}));
+  EXPECT_EQ(seen, (std::set<IsolateExit>{IsolateExit::kSys, IsolateExit::kKilledTimeout,
+                                         IsolateExit::kKilledCpu, IsolateExit::kKilledMemory,
+                                         IsolateExit::kKilledCancelled, IsolateExit::kKilledProtocol,
+                                         IsolateExit::kKilledStopped, IsolateExit::kKilledHandOver}));
 }
 
 TEST(IsolateExitOf, AnIsolateWithItsFinalHasFinishedHoweverItLeaves) {

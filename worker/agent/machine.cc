@@ -1,6 +1,7 @@
 #include "worker/agent/machine.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -62,6 +63,12 @@ Bytes Ram(const fs::path& root) {
 }
 
 }  // namespace
+
+std::string BesideOwnBinary(const std::string& name) {
+  std::error_code error;
+  const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? name : (own.parent_path() / name).string();
+}
 
 unsigned UsableCores() {
   return std::max(1u, std::thread::hardware_concurrency());

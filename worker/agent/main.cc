@@ -42,6 +42,7 @@ int Serve(const WorkerOptions& options) {
   cell.program = options.cell_program;
   cell.jit = options.jit;
   cell.max_memory_mb = options.max_job_memory_mb;
+  cell.init_program = BesideOwnBinary("skerry-init");
   cell.sandbox = cell::SandboxModeByName(options.sandbox).value_or(cell::SandboxMode::kStrict);
   EventLoop loop;
   Worker worker(loop, options, RealCells(cell));

@@ -67,8 +67,9 @@ bool MayRunAgain(const RerunPolicy& policy) {
 }  // namespace
 
 std::string_view NameOf(Cause cause) {
-  constexpr std::array<std::string_view, kCauseCount> kNames = {
-      "wallClock", "cpuClock", "memory", "cancelled", "protocolBroken", "aborted", "handOver", "forbiddenCall"};
+  constexpr std::array<std::string_view, kCauseCount> kNames = {"wallClock", "cpuClock",       "memory",
+                                                                "cancelled", "protocolBroken", "aborted",
+                                                                "handOver",  "forbiddenCall"};
   return kNames[static_cast<std::size_t>(cause)];
 }
 
@@ -145,7 +146,8 @@ JobError Verdict::ErrorOf(Cause cause) const {
     case Cause::kHandOver:
       return MakeError(Code::kLost, "the job could not be handed over: " + why_);
     case Cause::kForbiddenCall:
-      return MakeError(Code::kCrash, "the job's process died of SIGSYS: it made the forbidden system call " + why_);
+      return MakeError(Code::kCrash,
+                       "the job's process died of SIGSYS: it made the forbidden system call " + why_);
     case Cause::kAborted:
       break;
   }

@@ -9,6 +9,7 @@
 #include "common/hash.h"
 #include "common/ids.h"
 #include "common/limits.h"
+#include "worker/agent/machine.h"
 
 namespace skerry::agent {
 namespace {
@@ -16,12 +17,6 @@ namespace {
 constexpr std::size_t kMaxIsolates = 4096;
 constexpr std::uint64_t kMaxJobMemoryMb = SpecOf(LimitId::kMemoryMb).hard_maximum;
 constexpr std::uint64_t kMinJobMemoryMb = SpecOf(LimitId::kMemoryMb).minimum;
-
-std::string BesideOwnBinary(const std::string& name) {
-  std::error_code error;
-  const auto own = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error ? name : (own.parent_path() / name).string();
-}
 
 }  // namespace
 

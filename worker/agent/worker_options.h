@@ -30,7 +30,8 @@ struct WorkerOptions {
   /// The largest memoryMb of a job: what cells are started for. Range 8 to 16384; lowered to what
   /// workerMemoryMb allows.
   std::uint64_t max_job_memory_mb = 1024;
-  /// strict, best-effort or off: see worker/cell/sandbox_report.h. Strict starts no cell whose sandbox has a hole.
+  /// strict, best-effort or off: see worker/cell/sandbox_report.h. Strict starts no cell whose sandbox has a
+  /// hole.
   std::string sandbox = "strict";
   /// Path of skerry-cell; empty: beside the worker's own binary.
   std::string cell_program;
