@@ -9,8 +9,8 @@ namespace skerry::cell {
 namespace {
 
 std::string CallName(int number) {
-  const std::unique_ptr<char, decltype(&std::free)> name(seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number),
-                                                         &std::free);
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number), &std::free);
   return name ? name.get() : "call " + std::to_string(number);
 }
 

@@ -1,4 +1,5 @@
-// The life of an isolate, from just after its fork to its exit: lock down, wait for a job, run it, tell, leave.
+// The life of an isolate, from just after its fork to its exit: lock down, wait for a job, run it, tell,
+// leave.
 //
 // Threads: one. Ownership: never returns, never runs destructors of what the template owns.
 #pragma once
@@ -18,10 +19,11 @@ namespace skerry::cell {
 inline constexpr int kJobFd = 3;
 
 /// What an isolate does with its job. `payloads`: code and input.
-using IsolateBody = std::function<Outcome(const wire::Dispatch& dispatch, const std::vector<std::string>& payloads,
-                                          IsolatePort& port)>;
+using IsolateBody = std::function<Outcome(const wire::Dispatch& dispatch,
+                                          const std::vector<std::string>& payloads, IsolatePort& port)>;
 
-/// `socket` is the isolate's end of its socket; every other descriptor but 0-2 is closed. `held`: by its cell.
+/// `socket` is the isolate's end of its socket; every other descriptor but 0-2 is closed. `held`: by its
+/// cell.
 [[noreturn]] void RunIsolate(const IsolateBody& body, Mechanisms held, int socket);
 
 }  // namespace skerry::cell

@@ -21,7 +21,8 @@ constexpr int kAbiWithScopes = 6;
 constexpr std::uint64_t kBindAndConnectTcp = 0x3;
 constexpr std::uint64_t kAbstractSocketsAndSignals = 0x3;
 
-/// Every file right of an ABI: 13 in the first, one more in the second (refer), third (truncate) and fifth (ioctl).
+/// Every file right of an ABI: 13 in the first, one more in the second (refer), third (truncate) and fifth
+/// (ioctl).
 constexpr std::uint64_t FileRights(int abi) {
   const int rights = 13 + (abi >= 2 ? 1 : 0) + (abi >= 3 ? 1 : 0) + (abi >= 5 ? 1 : 0);
   return (1ull << rights) - 1;

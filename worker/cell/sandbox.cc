@@ -68,8 +68,9 @@ class Silence {
 /// Namespaces that hold by themselves; the mount namespace once its root is empty.
 Mechanisms Settle(Mechanisms namespaces) {
   Mechanisms held;
-  for (const Mechanism mechanism : {Mechanism::kUserNamespace, Mechanism::kPidNamespace, Mechanism::kNetworkNamespace,
-                                    Mechanism::kIpcNamespace, Mechanism::kUtsNamespace}) {
+  for (const Mechanism mechanism :
+       {Mechanism::kUserNamespace, Mechanism::kPidNamespace, Mechanism::kNetworkNamespace,
+        Mechanism::kIpcNamespace, Mechanism::kUtsNamespace}) {
     if (namespaces.Has(mechanism)) held.Add(mechanism);
   }
   if (namespaces.Has(Mechanism::kEmptyRoot) && EnterEmptyRoot()) held.Add(Mechanism::kEmptyRoot);

@@ -1,10 +1,12 @@
-// What a cell and its isolates cannot do to anybody else, layer by layer (DESIGN section 7): namespaces with an empty
-// root, no capabilities and nobody's user, Landlock with nothing allowed, seccomp with a list, resource limits.
+// What a cell and its isolates cannot do to anybody else, layer by layer (DESIGN section 7): namespaces with
+// an empty root, no capabilities and nobody's user, Landlock with nothing allowed, seccomp with a list,
+// resource limits.
 //
-// Order: the cell locks itself down once it is warm (LockDownCell); each isolate narrows that further before it reads a
-// job (LockDownIsolate). Both are for ever.
+// Order: the cell locks itself down once it is warm (LockDownCell); each isolate narrows that further before
+// it reads a job (LockDownIsolate). Both are for ever.
 //
-// Threads: single-threaded processes only. Errors: one line; the caller must then end the process: fail closed.
+// Threads: single-threaded processes only. Errors: one line; the caller must then end the process: fail
+// closed.
 #pragma once
 
 #include "common/fd.h"
@@ -25,9 +27,9 @@ struct LockedDown {
   Fd listener;            ///< see CellFilter
 };
 
-/// Descriptors 0, 1, 2 become /dev/null; no core dumps, no file growth, first to go when memory is short; then
-/// everything that the kernel grants. Strict fails where a property is missing, and says how to grant it. Off does
-/// nothing at all.
+/// Descriptors 0, 1, 2 become /dev/null; no core dumps, no file growth, first to go when memory is short;
+/// then everything that the kernel grants. Strict fails where a property is missing, and says how to grant
+/// it. Off does nothing at all.
 Result<LockedDown> LockDownCell(const LockDownOptions& options);
 
 /// Returns 0 or an errno; allocates nothing, since it runs right after the fork. `held`: by its cell.

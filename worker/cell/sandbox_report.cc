@@ -8,10 +8,11 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kModes = {"strict", "best-effort", "off"};
 constexpr std::array<std::string_view, kMechanismCount> kMechanisms = {
-    "user-namespace",  "pid-namespace",   "empty-root",        "network-namespace", "ipc-namespace",
-    "uts-namespace",   "own-user",        "no-capabilities",   "no-new-privileges", "not-dumpable",
-    "landlock-files",  "landlock-network", "landlock-scopes",  "seccomp",           "call-reports"};
-constexpr std::array<std::string_view, 4> kLevels = {"none", "seccomp", "landlock+seccomp", "namespaces+seccomp"};
+    "user-namespace", "pid-namespace",    "empty-root",      "network-namespace", "ipc-namespace",
+    "uts-namespace",  "own-user",         "no-capabilities", "no-new-privileges", "not-dumpable",
+    "landlock-files", "landlock-network", "landlock-scopes", "seccomp",           "call-reports"};
+constexpr std::array<std::string_view, 4> kLevels = {"none", "seccomp", "landlock+seccomp",
+                                                     "namespaces+seccomp"};
 
 constexpr std::string_view kGrantSeccomp =
     "seccomp filters: a kernel with CONFIG_SECCOMP_FILTER, and a container profile that allows seccomp(2)";

@@ -1,7 +1,8 @@
 // What holds a cell in: the mechanisms that the kernel granted, and the properties that they give.
 //
-// A sandbox is judged by what is impossible inside it (DESIGN section 7), not by which mechanism did it: several
-// layers hold most properties, and any one is enough. What is wanted is a mode, what is there is a set of mechanisms.
+// A sandbox is judged by what is impossible inside it (DESIGN section 7), not by which mechanism did it:
+// several layers hold most properties, and any one is enough. What is wanted is a mode, what is there is a
+// set of mechanisms.
 //
 // Threads: plain data. Errors: none.
 #pragma once
@@ -14,7 +15,8 @@
 
 namespace skerry::cell {
 
-/// strict: every property or no start. best-effort: what can be had. off: nothing, for looking for faults only.
+/// strict: every property or no start. best-effort: what can be had. off: nothing, for looking for faults
+/// only.
 enum class SandboxMode : std::uint8_t { kStrict, kBestEffort, kOff };
 std::string_view NameOf(SandboxMode mode);
 std::optional<SandboxMode> SandboxModeByName(std::string_view name);

@@ -67,9 +67,10 @@ constexpr int kRefused[] = {
 };
 
 // Not MADV_MERGEABLE (deduplication tells tenants what others hold), not MADV_HWPOISON, nothing unknown.
-constexpr int kAdvice[] = {MADV_NORMAL,   MADV_RANDOM,     MADV_WILLNEED, MADV_DONTNEED,  MADV_FREE,
-                           MADV_HUGEPAGE, MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP,    MADV_DONTFORK,
-                           MADV_DOFORK,   MADV_COLD,       MADV_PAGEOUT,  MADV_POPULATE_READ, MADV_POPULATE_WRITE};
+constexpr int kAdvice[] = {MADV_NORMAL,  MADV_RANDOM,        MADV_WILLNEED,      MADV_DONTNEED,
+                           MADV_FREE,    MADV_HUGEPAGE,      MADV_NOHUGEPAGE,    MADV_DONTDUMP,
+                           MADV_DODUMP,  MADV_DONTFORK,      MADV_DOFORK,        MADV_COLD,
+                           MADV_PAGEOUT, MADV_POPULATE_READ, MADV_POPULATE_WRITE};
 
 // Locks that one thread can need. Priority inheritance and requeueing have been ways into the kernel.
 constexpr int kFutexCalls[] = {FUTEX_WAIT, FUTEX_WAKE, FUTEX_WAIT_BITSET, FUTEX_WAKE_BITSET};
@@ -81,9 +82,12 @@ class Rules {
 
   void Add(std::uint32_t action, int call, std::initializer_list<scmp_arg_cmp> arguments = {}) {
     if (error_ != 0) return;
-    error_ = seccomp_rule_add_array(filter_, action, call, static_cast<unsigned>(arguments.size()), arguments.begin());
+    error_ = seccomp_rule_add_array(filter_, action, call, static_cast<unsigned>(arguments.size()),
+                                    arguments.begin());
   }
-  void Allow(int call, std::initializer_list<scmp_arg_cmp> arguments = {}) { Add(SCMP_ACT_ALLOW, call, arguments); }
+  void Allow(int call, std::initializer_list<scmp_arg_cmp> arguments = {}) {
+    Add(SCMP_ACT_ALLOW, call, arguments);
+  }
   void Refuse(int call, int error, std::initializer_list<scmp_arg_cmp> arguments = {}) {
     Add(SCMP_ACT_ERRNO(static_cast<std::uint16_t>(error)), call, arguments);
   }
@@ -107,13 +111,16 @@ scmp_arg_cmp HasOf(unsigned argument, std::uint64_t mask, std::uint64_t value) {
 
 void AddMemoryRules(Rules& rules, MachineCode machine_code) {
   const bool executable = machine_code == MachineCode::kMade;
-  const std::uint64_t never = ~static_cast<std::uint64_t>(PROT_READ | PROT_WRITE | (executable ? PROT_EXEC : 0));
-  // Private memory of nobody's file: shared pages would escape RLIMIT_DATA, and stacks that grow the guard pages.
+  const std::uint64_t never =
+      ~static_cast<std::uint64_t>(PROT_READ | PROT_WRITE | (executable ? PROT_EXEC : 0));
+  // Private memory of nobody's file: shared pages would escape RLIMIT_DATA, and stacks that grow the guard
+  // pages.
   constexpr std::uint64_t kKind = MAP_TYPE | MAP_ANONYMOUS | MAP_GROWSDOWN | MAP_HUGETLB | MAP_LOCKED;
   rules.Allow(SCMP_SYS(mmap), {HasOf(2, never, 0), HasOf(3, kKind, MAP_PRIVATE | MAP_ANONYMOUS)});
   rules.Allow(SCMP_SYS(mprotect), {HasOf(2, never, 0)});
   rules.Allow(SCMP_SYS(pkey_mprotect), {HasOf(2, never, 0)});
-  for (const int advice : kAdvice) rules.Allow(SCMP_SYS(madvise), {Is(2, static_cast<std::uint64_t>(advice))});
+  for (const int advice : kAdvice)
+    rules.Allow(SCMP_SYS(madvise), {Is(2, static_cast<std::uint64_t>(advice))});
 }
 
 Status AddRules(scmp_filter_ctx filter, MachineCode machine_code) {
@@ -125,11 +132,13 @@ Status AddRules(scmp_filter_ctx filter, MachineCode machine_code) {
   for (const int call : kFutexCalls) {
     rules.Allow(SCMP_SYS(futex), {HasOf(1, kFutexCall & 0xffffffff, static_cast<std::uint64_t>(call))});
   }
-  // The fork of an isolate, exactly as TemplateLoop makes it; anything else (threads, namespaces) is forbidden.
+  // The fork of an isolate, exactly as TemplateLoop makes it; anything else (threads, namespaces) is
+  // forbidden.
   rules.Allow(SCMP_SYS(clone), {Is(0, CLONE_PARENT | CLONE_PIDFD | SIGCHLD)});
   // Its flags are behind a pointer that a filter cannot read; libraries fall back to clone.
   rules.Refuse(SCMP_SYS(clone3), ENOSYS);
-  // Each isolate's own filter and PDEATHSIG (denied after that). V8 names its mappings by prctl and does without.
+  // Each isolate's own filter and PDEATHSIG (denied after that). V8 names its mappings by prctl and does
+  // without.
   rules.Allow(SCMP_SYS(seccomp), {Is(0, SECCOMP_SET_MODE_FILTER), Is(1, 0)});
   rules.Allow(SCMP_SYS(prctl), {Is(0, PR_SET_PDEATHSIG)});
   rules.Refuse(SCMP_SYS(prctl), EINVAL, {Is(0, PR_SET_VMA)});
@@ -161,7 +170,8 @@ Result<CellFilter> FilterCell(MachineCode machine_code) {
   // A kernel or a container profile without user notification, or a listener above us already.
   auto silent = MakeFilter(SCMP_ACT_KILL_PROCESS, machine_code);
   if (!silent) return Fail(silent.error());
-  if (const int rc = seccomp_load(silent->get()); rc != 0) return FailErrno("loading the seccomp filter", -rc);
+  if (const int rc = seccomp_load(silent->get()); rc != 0)
+    return FailErrno("loading the seccomp filter", -rc);
   return made;
 }
 
@@ -169,8 +179,8 @@ int FilterIsolate() {
   const auto self = static_cast<__u32>(getpid());
   constexpr __u32 kNumber = offsetof(seccomp_data, nr);
   constexpr __u32 kFirstArgument = offsetof(seccomp_data, args[0]);
-  // By hand, since building it with libseccomp costs more than the fork. The cell's filter, checked as well, has
-  // already pinned the architecture and refused whatever is not listed there.
+  // By hand, since building it with libseccomp costs more than the fork. The cell's filter, checked as well,
+  // has already pinned the architecture and refused whatever is not listed there.
   const sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kNumber),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 8, 0),

@@ -1,10 +1,10 @@
-// Starts a cell where DESIGN section 2 wants it: in namespaces of its own, beside an init stub, both children of the
-// worker.
+// Starts a cell where DESIGN section 2 wants it: in namespaces of its own, beside an init stub, both children
+// of the worker.
 //
 //   worker ── fork ──> helper: unshares (namespaces.h); the worker names its users
-//     │                  ├─ clone(CLONE_PARENT) ──> skerry-init, PID 1: waits on its lifeline, then ends the namespace
-//     │                  └─ clone(CLONE_PARENT) ──> skerry-cell
-//     └── parent of both; the helper exits
+//     │                  ├─ clone(CLONE_PARENT) ──> skerry-init, PID 1: waits on its lifeline, then ends the
+//     namespace │                  └─ clone(CLONE_PARENT) ──> skerry-cell └── parent of both; the helper
+//     exits
 //
 // The cell must not be PID 1 itself: the kernel refuses CLONE_PARENT there, and the worker could not reap
 // isolates. Without namespaces (the kernel or a container profile denies them) the cell is started alone.
