@@ -1,5 +1,8 @@
 // Where a pool of ours has its sockets: a folder that only this user may enter.
 //
+// It holds a lock for as long as its process lives. A process that is killed leaves its folder; whoever makes
+// the next one beside it removes those whose lock is free.
+//
 // Threads: one. Ownership: the destructor removes the folder and what is in it. Errors: Make says which
 // folder could not be made.
 #pragma once
@@ -8,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/fd.h"
 #include "common/result.h"
 
 namespace skerry::cli {
@@ -29,6 +33,7 @@ class PoolFolder {
 
  private:
   std::string path_;  // empty: none
+  Fd lock_;
 };
 
 /// 80 % of the machine for all workers together, MiB each: each one's own default would count it whole.
