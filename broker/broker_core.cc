@@ -168,6 +168,10 @@ bool BrokerCore::IsAnothers(const Peer& link, const SessionId& session) {
 void BrokerCore::WelcomeClient(const Peer& from, const wire::Hello& hello, wire::Welcome welcome,
                                TimePoint now) {
   bool known = sessions_.Knows(hello.session);
+  // What is on its way to a link stays there, however often the same link greets: forgetting it would let a
+  // client that reads nothing have ever more sent to it.
+  const Session* before = sessions_.Find(from);
+  const bool intact = before != nullptr && !before->lost_messages;
   if (!known && sessions_.size() >= config_.max_peers) {
     return Refuse(from, PeerRefusal::kTooMany,
                   "there are " + std::to_string(sessions_.size()) + " clients already");
@@ -187,6 +191,8 @@ void BrokerCore::WelcomeClient(const Peer& from, const wire::Hello& hello, wire:
     log::Info("client connected", fields);
   }
   outbox_.Put(from, welcome);
+  if (intact) return ledger_.Resume(session);
+  session.lost_messages = false;
   ledger_.Resend(session, known ? hello.seen : 0);
 }
 
@@ -329,6 +335,7 @@ BrokerGauges BrokerCore::gauges() const {
 void BrokerCore::OnUndeliverable(Send send, TimePoint now) {
   if (Session* session = sessions_.Find(send.peer)) {
     // What it must have is kept: its pipe and its finals begin anew with its next HELLO.
+    session->lost_messages = true;
     return PutAway(*session, SessionEvent::kUnreachable, now);
   }
   Worker* worker = workers_.Find(send.peer);

@@ -59,6 +59,12 @@ void ClientLink::Relink(Session& session, std::uint64_t seen) {
   flow_.Note(session);
 }
 
+void ClientLink::Resume(Session& session) {
+  session.pipe.MarkAnew();
+  Ping(session);
+  Pump(session);
+}
+
 void ClientLink::OnPong(Session& session, std::uint64_t mark) {
   if (mark == 0) return;
   session.pipe.Confirm(mark);

@@ -34,6 +34,8 @@ class ClientLink {
 
   /// On a new link: what it has not seen, in order; the finals are the caller's to send.
   void Relink(Session& session, std::uint64_t seen);
+  /// On the same link: what has waited meanwhile, as far as the window allows.
+  void Resume(Session& session);
   /// A PONG: what it has read makes room for more.
   void OnPong(Session& session, std::uint64_t mark);
   /// A PING, marking what is on its way.

@@ -101,6 +101,12 @@ void ClientPipe::Relink(std::uint64_t seen) {
   }
 }
 
+void ClientPipe::MarkAnew() {
+  marks_.clear();
+  last_marked_ = 0;
+  unmarked_bytes_ = in_flight_bytes_;
+}
+
 void ClientPipe::Clear() {
   waiting_.clear();
   in_flight_.clear();

@@ -48,6 +48,8 @@ class ClientPipe {
   /// A new link: what was in flight and is past `seen` waits again. FINALs are left out: whoever keeps them
   /// pushes them anew.
   void Relink(std::uint64_t seen);
+  /// The PONGs of earlier marks may not have been listened to: what is in flight waits for another mark.
+  void MarkAnew();
   void Clear();
 
   /// Whether that FINAL is still to be sent.

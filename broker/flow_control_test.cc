@@ -152,6 +152,25 @@ TEST(FlowControl, TheSameJobAskedForOverAndOverFillsNoMoreThanTheWindow) {
   EXPECT_LE(broker.ToClient<wire::Final>("c").size(), 1u) << "at most one more waited";
 }
 
+TEST(FlowControl, GreetingAgainOnTheSameLinkOpensNoWindow) {
+  CoreHarness broker;
+  broker.ConnectClient("c", "s");
+  broker.ConnectWorker("w", 1);
+  std::uint64_t sent = 0;
+  for (int i = 0; i < 100; ++i) {
+    const std::string id = "j" + std::to_string(i);
+    broker.Submit("c", id);
+    if (!broker.ToWorker<wire::Dispatch>("w").empty())
+      broker.FinishOk(WorkerPeer("w"), broker.LastLease("w"), std::string(1 << 20, '1'));
+    sent += broker.ToClient<wire::Final>("c").size() << 20;
+    broker.Clear();
+    // It has read nothing, says that it has dealt with all, and greets again.
+    broker.Say(ClientPeer("c"), wire::Ack{{id}});
+    broker.ConnectClient("c", "s");
+  }
+  EXPECT_LE(sent, BrokerConfig().client_window.count() + (2u << 20));
+}
+
 TEST(FlowControl, AFinalIsNotTakenForAnEarlierOneOfItsIdThatIsStillOnItsWay) {
   BrokerConfig config;
   config.max_queued = 1;

@@ -74,7 +74,9 @@ void JobLedger::Resubmitted(Session& session, Job& known, std::uint64_t fingerpr
     clients_.Inform(session, wire::Accepted{known.spec.id});
     // It may have died, or lost its link, between a call and its answer: without this the job would wait for
     // ever. What it is told twice it knows by the call's number.
-    for (const auto& [number, call] : known.open_calls) clients_.Send(session, call.header, call.payloads);
+    for (const auto& [number, call] : known.open_calls) {
+      if (!call.payloads.empty()) clients_.Send(session, call.header, call.payloads);
+    }
   }
 }
 
@@ -154,14 +156,14 @@ void JobLedger::Cancel(Session& session, const JobId& id, TimePoint now) {
 void JobLedger::Answer(Session& session, wire::Answer answer, std::vector<Payload> payloads) {
   Job* job = session.Find(answer.id);
   // An answer to a run that is over (or to an earlier attempt) has nobody left to wait for it; nor has one to
-  // a call that was never made.
+  // a call that was never made, or is answered: a worker's link is shared, and one client's answers must not
+  // fill it.
   const bool awaited = job != nullptr && job->worker != nullptr && answer.attempt == job->attempt &&
-                       answer.call <= job->last_call && payloads.size() <= 1;
+                       payloads.size() <= 1 && ForgetCall(*job, answer.call);
   if (!awaited) {
     ++counters_.stray_messages;
     return;
   }
-  ForgetCall(*job, answer.call);
   ++counters_.host_answers;
   counters_.host_answer_bytes += BytesOf(payloads);
   answer.id = JobId();
@@ -188,6 +190,11 @@ void JobLedger::Confirm(Session& session, std::uint64_t mark, TimePoint now) {
 
 void JobLedger::Resend(Session& session, std::uint64_t seen) {
   clients_.Relink(session, seen);
+  for (const auto& [number, job] : session.finals) clients_.SendFinal(session, *job);
+}
+
+void JobLedger::Resume(Session& session) {
+  clients_.Resume(session);
   for (const auto& [number, job] : session.finals) clients_.SendFinal(session, *job);
 }
 

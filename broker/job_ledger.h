@@ -41,6 +41,8 @@ class JobLedger {
   void Ping(Session& session) { clients_.Ping(session); }
   /// The client is back: what it has not seen, then its unacknowledged finals.
   void Resend(Session& session, std::uint64_t seen);
+  /// The client has greeted again on the link that it has.
+  void Resume(Session& session);
   /// The client is gone for good. `session` may be freed.
   void Abandon(Session& session, SessionEvent why, TimePoint now);
 

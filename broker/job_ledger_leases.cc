@@ -112,6 +112,11 @@ std::optional<std::string> JobLedger::Finish(Worker& worker, wire::Final final, 
     return Stray(worker, final.lease, wire::Final::kType);
   }
   if (auto lie = LieIn({wire::Final::kType, final.attempt, payloads.size(), 1}, *job)) return lie;
+  if (auto lie = LieIn(final, *job)) return lie;
+  // When to come again is the broker's to say: a worker could send its client away for weeks.
+  final.retry_after_ms = final.ok || final.code != Code::kOverloaded
+                             ? 0
+                             : static_cast<std::uint32_t>(config_.retry_after.count());
   NoteAttempt(*job, final.attempt);
   const bool turned_down = !final.ok && final.code == Code::kOverloaded && !final.started;
   if (turned_down && job->state == JobState::kRunning && job->bounces < kMaxBounces) {

@@ -180,6 +180,38 @@ TEST_F(LyingWorker, ItsSessionIsRefusedForAWhileAndItsLinkIsNotAnswered) {
   EXPECT_EQ(broker_.ToWorker<wire::Welcome>("w3").size(), 1u);
 }
 
+TEST_F(LyingWorker, ThatGivesACodeThatOnlyTheBrokerOrNobodyGivesIsCutOff) {
+  for (const Code code : {Code::kExpired, Code::kRateLimited, Code::kUnauthorized, Code::kCancelled}) {
+    CoreHarness broker;
+    broker.ConnectClient("c", "s");
+    broker.ConnectWorker("w", 1);
+    broker.Submit("c", "a");
+    wire::Final final;
+    final.lease = broker.LastLease("w");
+    final.code = code;
+    broker.Say(WorkerPeer("w"), final, {""});
+    EXPECT_EQ(broker.core.counters().workers_cut_off, 1u) << NameOf(code);
+    EXPECT_TRUE(broker.ToClient<wire::Final>("c").empty()) << "it runs elsewhere, or is LOST";
+  }
+}
+
+TEST_F(LyingWorker, DoesNotSayWhenItsClientIsToComeAgain) {
+  CoreHarness broker;
+  broker.ConnectClient("c", "s");
+  broker.ConnectWorker("w", 1);
+  broker.Submit("c", "a");
+  for (int i = 0; i < 20 && broker.ToClient<wire::Final>("c").empty(); ++i) {
+    wire::Final final;
+    final.lease = broker.LastLease("w");
+    final.code = Code::kOverloaded;
+    final.fault = Fault::kInfrastructure;
+    final.retry_after_ms = 0xffffffff;
+    broker.Say(WorkerPeer("w"), final, {""});
+  }
+  ASSERT_EQ(broker.ToClient<wire::Final>("c").size(), 1u);
+  EXPECT_EQ(broker.OnlyFinal("c").retry_after_ms, BrokerConfig().retry_after.count());
+}
+
 TEST_F(LyingWorker, AFinalForALeaseThatTheBrokerTookAwayIsNoLie) {
   broker_.Pass(Millis(91'000), {ClientPeer("c"), WorkerPeer("w")});
   ASSERT_EQ(broker_.ToWorker<wire::Cancel>("w").size(), 1u);

@@ -64,6 +64,15 @@ int Serve(BrokerOptions options, const std::string& config_file) {
     return Complain(server.error(),
                     server.error().kind == ErrorKind::kInvalid ? config::kExitUsage : kExitUnavailable);
   }
+  // Two for each peer at the most, and libzmq ends the process when an ipc endpoint has none left to accept
+  // with.
+  constexpr std::uint64_t kOwn = 64;
+  const std::uint64_t wanted = 2 * options.server.config.max_peers + kOwn;
+  if (const std::uint64_t files = RaiseDescriptorLimit(); files < wanted) {
+    log::Warn(
+        "too few descriptors for max_peers: raise the limit (LimitNOFILE=, ulimit -Hn) or lower max_peers",
+        {{"descriptors", files}, {"wanted", wanted}});
+  }
   log::Info("serving", {{"configuration", config_file.empty() ? "no file" : config_file}});
   (*server)->Run(stop.get());
   log::Info("stopped");
@@ -89,5 +98,6 @@ int Main(int argc, char** argv) {
 }  // namespace skerry::broker
 
 int main(int argc, char** argv) {
+  skerry::FillStandardDescriptors();
   return skerry::broker::Main(argc, argv);
 }

@@ -6,16 +6,18 @@ namespace skerry::broker {
 
 void KeepCall(Job& job, const wire::Call& call, const std::vector<Payload>& payloads, Bytes bound) {
   OpenCall open{call, payloads};
+  // Without them it cannot be told again, but it can still be answered, by whoever heard of it.
+  if (job.session->open_call_bytes + open.bytes() > bound.count()) open.payloads.clear();
   const std::uint64_t bytes = open.bytes();
-  if (job.session->open_call_bytes + bytes > bound.count()) return;
   if (job.open_calls.emplace(call.call, std::move(open)).second) job.session->open_call_bytes += bytes;
 }
 
-void ForgetCall(Job& job, std::uint32_t call) {
+bool ForgetCall(Job& job, std::uint32_t call) {
   const auto open = job.open_calls.find(call);
-  if (open == job.open_calls.end()) return;
+  if (open == job.open_calls.end()) return false;
   job.session->open_call_bytes -= open->second.bytes();
   job.open_calls.erase(open);
+  return true;
 }
 
 void ForgetCalls(Job& job) {

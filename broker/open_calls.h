@@ -13,10 +13,11 @@
 
 namespace skerry::broker {
 
-/// Keeps a call that is about to be relayed, while its session's calls stay below `bound`.
+/// Notes a call that is about to be relayed; its payloads as well, while its session's calls stay below
+/// `bound`.
 void KeepCall(Job& job, const wire::Call& call, const std::vector<Payload>& payloads, Bytes bound);
-/// It is answered, or nobody will answer it.
-void ForgetCall(Job& job, std::uint32_t call);
+/// It is answered, or nobody will answer it. False: it was not open.
+bool ForgetCall(Job& job, std::uint32_t call);
 /// The run that made them is over.
 void ForgetCalls(Job& job);
 

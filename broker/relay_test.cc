@@ -186,6 +186,20 @@ TEST_F(Relay, ByeDropsQueuedJobsAndCancelsRunningOnes) {
   EXPECT_TRUE(broker_.ToClient<wire::Final>("c").empty());
 }
 
+TEST_F(Relay, OnlyTheFirstAnswerToACallThatIsOpenReachesTheWorker) {
+  Call(1);
+  broker_.Clear();
+  const auto answer = [&](std::uint32_t call) {
+    broker_.Say(ClientPeer("c"), wire::Answer{JobId("a"), LeaseId(), 1, call, wire::AnswerKind::kValue},
+                {"42"});
+  };
+  answer(0);
+  answer(2);
+  for (int i = 0; i < 100; ++i) answer(1);
+  EXPECT_EQ(broker_.ToWorker<wire::Answer>("w").size(), 1u);
+  EXPECT_EQ(broker_.core.counters().stray_messages, 101u);
+}
+
 TEST_F(Relay, AnUnansweredCallIsToldAgainToAClientThatSubmitsItsJobAgain) {
   Call(1);
   Call(2);

@@ -34,7 +34,8 @@ struct Session {
   std::uint64_t final_bytes = 0;
   std::uint64_t epoch = 0;  ///< of this life: a client that missed the end of an earlier one must hear of it
   ClientPipe pipe;
-  std::uint64_t held_bytes = 0;       ///< FlowControl's figure
+  bool lost_messages = false;    ///< its present link did not take one: what is in flight must be sent anew
+  std::uint64_t held_bytes = 0;  ///< FlowControl's figure
   std::uint64_t open_call_bytes = 0;  ///< of its jobs' open calls
 
   Job* Find(const JobId& job_id) {

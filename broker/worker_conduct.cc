@@ -29,6 +29,16 @@ std::optional<std::string> LieIn(const wire::Call& call, const Job& job) {
   return std::nullopt;
 }
 
+std::optional<std::string> LieIn(const wire::Final& final, const Job& job) {
+  if (final.ok) return std::nullopt;
+  const bool brokers =
+      final.code == Code::kExpired || final.code == Code::kRateLimited || final.code == Code::kUnauthorized;
+  const bool nobodys = final.code == Code::kCancelled && job.state != JobState::kCancelling;
+  if (!brokers && !nobodys) return std::nullopt;
+  return "a final for lease " + std::to_string(job.lease.value()) + " with the code " +
+         std::string(NameOf(final.code)) + ", which is not its to give";
+}
+
 std::optional<std::string> TooManyEvents(const Job& job) {
   const std::uint64_t status = LimitOf(job.spec, LimitId::kMaxStatusEvents);
   const std::uint64_t console = LimitOf(job.spec, LimitId::kMaxConsoleEvents);

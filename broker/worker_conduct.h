@@ -31,6 +31,9 @@ struct Claim {
 /// What is wrong with it, given the job that holds the lease.
 std::optional<std::string> LieIn(const Claim& claim, const Job& job);
 std::optional<std::string> LieIn(const wire::Call& call, const Job& job);
+/// How a job cannot have ended on a worker: refused by the broker's own rules, or cancelled when nobody
+/// asked.
+std::optional<std::string> LieIn(const wire::Final& final, const Job& job);
 /// `job.events` counts this event already.
 std::optional<std::string> TooManyEvents(const Job& job);
 

@@ -4,6 +4,7 @@
 
 #include "clients/cli/commands.h"
 #include "common/config/command_line.h"
+#include "common/fd.h"
 
 namespace skerry::cli {
 namespace {
@@ -36,5 +37,6 @@ int Main(int argc, char** argv) {
 }  // namespace skerry::cli
 
 int main(int argc, char** argv) {
+  skerry::FillStandardDescriptors();
   return skerry::cli::Main(argc, argv);
 }

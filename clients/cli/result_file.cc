@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <simdjson.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,6 +58,13 @@ Status WriteAll(int fd, const std::string& path, std::string_view bytes) {
   return {};
 }
 
+/// For as long as the descriptor is open: two runs on one file would write every result twice.
+Status Claim(int fd, const std::string& path) {
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return {};
+  return Fail(ErrorKind::kInvalid,
+              path + ": another run is writing to it; wait for its end, or name another file");
+}
+
 /// Cuts a last line that has no end: the run before this one died while writing it.
 Status CutTruncatedLine(int fd, const std::string& path) {
   struct stat info {};
@@ -86,11 +94,17 @@ Result<ResultFile> ResultFile::Open(const std::string& path, Existing existing) 
     if (existing == Existing::kKeep) return Fail(ErrorKind::kInvalid, "--resume needs --output FILE");
     return ResultFile("stdout", Fd(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)));
   }
-  const int truncate = existing == Existing::kReplace ? O_TRUNC : 0;
-  Fd fd(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | truncate, 0666));
+  Fd fd(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!fd.valid()) return FailErrno("cannot write to " + path);
+  if (auto claimed = Claim(fd.get(), path); !claimed) return Fail(claimed.error());
   ResultFile file(path, std::move(fd));
-  if (existing == Existing::kReplace) return file;
+  if (existing == Existing::kReplace) {
+    struct stat info {};
+    // Devices and pipes have nothing to cut.
+    if (fstat(file.fd_.get(), &info) == 0 && S_ISREG(info.st_mode) && ftruncate(file.fd_.get(), 0) != 0)
+      return FailErrno("cannot empty " + path);
+    return file;
+  }
   if (auto cut = CutTruncatedLine(file.fd_.get(), path); !cut) return Fail(cut.error());
   if (auto read = file.ReadKept(); !read) return Fail(read.error());
   if (file.run_again_ > 0) {
@@ -126,6 +140,7 @@ Status ResultFile::TakeOutFaults() {
   const std::string beside = path_ + ".resume.tmp";
   Fd out(open(beside.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666));
   if (!out.valid()) return FailErrno("cannot write to " + beside);
+  if (auto claimed = Claim(out.get(), path_); !claimed) return claimed;
   auto reader = LineReader::Open(path_);
   if (!reader) return Fail(reader.error());
   ondemand::parser parser;

@@ -1,11 +1,10 @@
 // skerry-worker: runs jobs for a broker, each in a forked V8 isolate of its own.
 
-#include <sys/resource.h>
-
 #include <iostream>
 #include <string>
 
 #include "common/config/command_line.h"
+#include "common/fd.h"
 #include "common/logging.h"
 #include "worker/agent/machine.h"
 #include "worker/agent/real_cell.h"
@@ -27,17 +26,8 @@ constexpr const char* kAbout =
     "(memory_mb in [worker]); a flag wins over a variable, a variable over the file.\n"
     "SIGTERM or SIGINT: finish the jobs at hand, then leave; a second one ends them.";
 
-// Three descriptors a lease, and the kernel's bound on those being passed at once: shells give 1024 where the
-// hard limit is far higher.
-void RaiseDescriptorLimit() {
-  rlimit files{};
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
-  files.rlim_cur = files.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &files);
-}
-
 int Serve(const WorkerOptions& options) {
-  RaiseDescriptorLimit();
+  RaiseDescriptorLimit();  // three a lease, and the kernel bounds those being passed at once
   cell::CellOptions cell;
   cell.program = options.cell_program;
   cell.jit = options.jit;
@@ -75,5 +65,6 @@ int Main(int argc, char** argv) {
 }  // namespace skerry::agent
 
 int main(int argc, char** argv) {
+  skerry::FillStandardDescriptors();
   return skerry::agent::Main(argc, argv);
 }
