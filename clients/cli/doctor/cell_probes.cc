@@ -5,7 +5,10 @@ namespace skerry::cli::doctor {
 namespace {
 
 constexpr Millis kStartPatience{1'500};
-constexpr const char* kBuildAgain = "build again (./dev build), or restore build and node_modules together";
+constexpr const char* kBuildAgain =
+    "build again (./dev build), or restore build and node_modules together; install again (./dev install "
+    "DIR) "
+    "what is installed";
 
 std::string WhatWentWrong(const Ran& ran) {
   if (ran.timed_out) return "did not end in time";

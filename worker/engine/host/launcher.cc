@@ -57,8 +57,13 @@ std::string WhyNotHost(const std::string& path) {
 /// An installed tree carries the host beside the shared objects; a build tree uses the one that CMake found.
 std::string FindHost(const std::string& folder) {
   const std::string installed = folder + "../lib/skerry-v8-host";
-  const std::string host =
-      ::access(installed.c_str(), F_OK) == 0 ? installed : std::string(SKERRY_LAUNCH_HOST);
+  const std::string configured = SKERRY_LAUNCH_HOST;
+  const bool is_installed = ::access(installed.c_str(), F_OK) == 0;
+  if (!is_installed && ::access(configured.c_str(), F_OK) != 0) {
+    Die("the V8 host binary is neither at " + installed + " nor at " + configured +
+        ": install again (./dev install), or run ./dev setup in the checkout");
+  }
+  const std::string& host = is_installed ? installed : configured;
   const std::string why_not = WhyNotHost(host);
   if (!why_not.empty()) Die("the V8 host binary " + host + " cannot be used: " + why_not);
   return host;
