@@ -34,6 +34,14 @@ bool MayStartOver(Retry retry, bool made_host_call) {
   return retry == Retry::kAlways || (retry == Retry::kSafe && !made_host_call);
 }
 
+/// What a broker says is shown on terminals.
+std::string Printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
+      '?');
+  return text;
+}
+
 std::optional<std::string> FaultOf(const JobSpec& spec) {
   const auto bad = [](const std::string& id) { return id.size() > kMaxIdBytes; };
   if (spec.id.empty() || bad(spec.id.str())) return "id must be 1 to 256 bytes";
@@ -142,7 +150,7 @@ void ClientCore::OnMessage(wire::Header header, std::vector<std::string> payload
         if constexpr (std::is_same_v<Message, wire::Welcome>) {
           if (link_ == LinkState::kConnecting) OnWelcome(message, now);
         } else if constexpr (std::is_same_v<Message, wire::Refuse>) {
-          FailLink({ErrorKind::kUnavailable, "the broker refused the link: " + message.reason});
+          FailLink({ErrorKind::kUnavailable, "the broker refused the link: " + Printable(message.reason)});
         } else if constexpr (std::is_same_v<Message, wire::Bye>) {
           if (link_ == LinkState::kLinked) LoseLink(now);
         } else if constexpr (std::is_same_v<Message, wire::Ping>) {
@@ -179,6 +187,13 @@ void ClientCore::OnSeenFinal(const JobId& id) {
 }
 
 void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
+  if (welcome.version < wire::kOldestVersion || welcome.version > wire::kVersion) {
+    return FailLink({ErrorKind::kUnavailable,
+                     "the broker wants to speak wire version " + std::to_string(welcome.version) +
+                         ", this client speaks " + std::to_string(wire::kOldestVersion) + " to " +
+                         std::to_string(wire::kVersion) + ": upgrade the older of the two"});
+  }
+  linked_since_ = now;
   const bool first = !ever_linked_;
   if (welcome.epoch != epoch_ || !welcome.resumed) seen_ = 0;
   epoch_ = welcome.epoch;
@@ -303,7 +318,9 @@ void ClientCore::LoseLink(TimePoint now) {
   ++generation_;
   sends_.clear();
   connecting_since_ = now;
-  next_hello_ = now;
+  // At once, but for a broker that sends us away again and again as soon as it has welcomed us.
+  brief_links_ = now - linked_since_ < kHelloInterval ? brief_links_ + 1 : 0;
+  next_hello_ = brief_links_ > 1 ? now + kHelloInterval : now;
 }
 
 void ClientCore::FailLink(Error error) {

@@ -134,6 +134,8 @@ class ClientCore {
   Millis heartbeat_{1'000};
   TimePoint last_heard_;
   TimePoint connecting_since_;
+  TimePoint linked_since_;
+  int brief_links_ = 0;  // in a row
   TimePoint next_hello_;
   TimePoint next_ping_;
   std::unordered_map<JobId, Job> jobs_;

@@ -273,6 +273,34 @@ TEST_F(Core, ItsHelloSaysWhatItHasSeenAndAnotherLifeOfTheSessionCountsAnew) {
   EXPECT_EQ(Events().size(), 1u);
 }
 
+TEST_F(Core, AVersionThatIsNotSpokenHereFailsTheLink) {
+  Pass(Millis(0));
+  wire::Welcome welcome;
+  welcome.version = 99;
+  core_.OnMessage(welcome, {}, now_);
+  EXPECT_EQ(core_.link(), LinkState::kFailed);
+  EXPECT_NE(core_.failure().message.find("wire version 99"), std::string::npos) << core_.failure().message;
+}
+
+TEST_F(Core, WhatARefusalSaysIsFitForATerminal) {
+  Pass(Millis(0));
+  core_.OnMessage(wire::Refuse{"no\x1b[2J\nforged line"}, {}, now_);
+  EXPECT_EQ(core_.failure().message.find('\x1b'), std::string::npos);
+  EXPECT_EQ(core_.failure().message.find('\n'), std::string::npos);
+}
+
+TEST_F(Core, ABrokerThatSendsItAwayAgainAndAgainIsNotGreetedAtOnce) {
+  Welcome();
+  core_.OnMessage(wire::Bye{}, {}, now_);
+  Welcome(true);
+  Clear();
+  core_.OnMessage(wire::Bye{}, {}, now_);
+  Pass(Millis(0));
+  EXPECT_TRUE(Sent<wire::Hello>().empty());
+  Pass(Millis(500));
+  EXPECT_EQ(Sent<wire::Hello>().size(), 1u);
+}
+
 TEST_F(Core, APongNamesItsPing) {
   Welcome();
   core_.OnMessage(wire::Ping{123}, {}, now_);
