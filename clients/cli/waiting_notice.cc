@@ -25,7 +25,7 @@ std::optional<std::string> WaitingNotice::Check(std::uint64_t unfinished, const 
   }
   if (done_ || unfinished == 0) return std::nullopt;
   if (!since_) since_ = now;
-  if (now - *since_ < kPatience) return std::nullopt;
+  if (now - *since_ < kPatience || link.late) return std::nullopt;
   done_ = true;
   const std::string jobs = unfinished == 1 ? "1 job waits" : std::to_string(unfinished) + " jobs wait";
   return jobs +

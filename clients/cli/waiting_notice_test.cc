@@ -49,6 +49,13 @@ TEST(WaitingNotice, ABrokerThatDoesNotAnswerIsNotCalledBusyAndItsReturnIsSaid) {
   EXPECT_TRUE(notice.Check(2, kLinked, kStart + Millis(23'100)));
 }
 
+TEST(WaitingNotice, ABrokerWhoseHeartbeatIsOverdueIsNotYetCalledBusy) {
+  WaitingNotice notice;
+  notice.Check(2, kLinked, kStart);
+  EXPECT_FALSE(notice.Check(2, {true, Millis(68'000), true}, kStart + Millis(3'000)));
+  EXPECT_TRUE(notice.Check(2, kLinked, kStart + Millis(3'100)));
+}
+
 TEST(WaitingNotice, ABrokerThatIsLostIsSaidAgainEachTimeEvenWhenJobsWereHeardOf) {
   WaitingNotice notice;
   notice.Heard();

@@ -358,7 +358,9 @@ LinkHealth ClientCore::Health(TimePoint now) const {
   const Millis patience = ever_linked_ ? options_.reconnect_timeout : options_.connect_timeout;
   const TimePoint end = (linked ? last_heard_ + options_.broker_timeout : connecting_since_) + patience;
   const Millis left = std::chrono::duration_cast<Millis>(end - now);
-  return {linked && now - last_heard_ < heartbeat_ * 5 / 2, std::max(left, Millis(0))};
+  const auto silence = now - last_heard_;
+  return {linked && silence < heartbeat_ * 5 / 2, std::max(left, Millis(0)),
+          !linked || silence > heartbeat_ * 5 / 4};
 }
 
 TimePoint ClientCore::NextWake() const {

@@ -73,6 +73,7 @@ struct ClientOptions {
 struct LinkHealth {
   bool answers = true;   ///< heard of within two and a half of its heartbeats
   Millis gives_up_in{};  ///< until LinkFailed unless it is heard of before
+  bool late = false;     ///< a heartbeat is overdue: whether it answers will be known soon
 };
 
 /// A console line or a status value of a job that runs.
