@@ -13,6 +13,7 @@
 #include "common/fd.h"
 #include "common/hash.h"
 #include "common/logging.h"
+#include "common/version.h"
 
 namespace skerry::broker {
 namespace {
@@ -88,6 +89,7 @@ int Main(int argc, char** argv) {
   config::CommandLine line(app, "skerry-broker");
   line.Add(settings);
   line.AddPrint();
+  app.set_version_flag("--version", "skerry-broker " + std::string(kSkerryVersion));
   if (const auto status = config::ParseArguments(app, argc, argv)) return *status;
   const auto start = line.Configure(settings, [&] { return options.server.config.Validate(); });
   if (start.exit) return *start.exit;

@@ -1,5 +1,6 @@
 #include "common/logging.h"
 
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -28,6 +29,17 @@ spdlog::level::level_enum ToSpdlog(log::Level level) {
   }
   return spdlog::level::err;
 }
+
+/// The level by the word that --log-level takes: spdlog's own for warn is another.
+class LevelWord : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& line) override {
+    const spdlog::string_view_t word =
+        message.level == spdlog::level::warn ? "warn" : spdlog::level::to_string_view(message.level);
+    line.append(word.data(), word.data() + word.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<LevelWord>(); }
+};
 
 struct Limits {
   std::mutex mutex;
@@ -58,8 +70,11 @@ Status InitLogging(const std::string& name, const std::string& level, const std:
   auto logger =
       std::make_shared<spdlog::logger>(name, std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
   json_lines = format == "json";
-  logger->set_pattern(json_lines ? R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l","process":"%n",%v})"
-                                 : "%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %n %v");
+  auto formatter = std::make_unique<spdlog::pattern_formatter>();
+  formatter->add_flag<LevelWord>('l');
+  formatter->set_pattern(json_lines ? R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l","process":"%n",%v})"
+                                    : "%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %n %v");
+  logger->set_formatter(std::move(formatter));
   logger->set_level(parsed);
   logger->flush_on(spdlog::level::warn);
   {

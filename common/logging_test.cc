@@ -106,5 +106,22 @@ TEST(Logging, RefusesALevelOrFormatThatIsNone) {
   EXPECT_TRUE(InitLogging("test", "off", "json"));
 }
 
+TEST(Logging, NamesEachLevelByTheWordThatLogLevelTakes) {
+  for (const std::string format : {"text", "json"}) {
+    ::testing::internal::CaptureStderr();
+    ASSERT_TRUE(InitLogging("p", "warn", format));
+    log::Info("below the level");
+    log::Warn("a warning");
+    log::Error("a fault");
+    const std::string lines = ::testing::internal::GetCapturedStderr();
+    const bool json_lines = format == "json";
+    EXPECT_EQ(lines.find("below"), std::string::npos) << lines;
+    EXPECT_NE(lines.find(json_lines ? R"("level":"warn",)" : " warn p a warning"), std::string::npos)
+        << lines;
+    EXPECT_NE(lines.find(json_lines ? R"("level":"error",)" : " error p a fault"), std::string::npos)
+        << lines;
+  }
+}
+
 }  // namespace
 }  // namespace skerry

@@ -20,8 +20,8 @@ namespace {
 constexpr Millis kReapInterval{5};
 
 /// In the child: everything that must hold before the program runs. Only async-signal-safe calls.
-[[noreturn]] void Become(const char* program, char* const* arguments, char* const* environment, pid_t parent,
-                         int report) {
+[[noreturn]] void Become(const char* program, char* const* arguments, char* const* environment, Stdout out,
+                         pid_t parent, int report) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(127);  // we were orphaned before the line above
@@ -29,9 +29,9 @@ constexpr Millis kReapInterval{5};
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   signal(SIGPIPE, SIG_DFL);
-  const int null = open("/dev/null", O_RDONLY);
+  const int null = open("/dev/null", O_RDWR);
   if (null >= 0) dup2(null, STDIN_FILENO);
-  dup2(STDERR_FILENO, STDOUT_FILENO);  // our stdout is for results only
+  dup2(out == Stdout::kNowhere && null >= 0 ? null : STDERR_FILENO, STDOUT_FILENO);
   execve(program, arguments, environment);
   const int error_number = errno;
   (void)!write(report, &error_number, sizeof error_number);
@@ -55,8 +55,8 @@ std::vector<char*> EnvironmentOf(Surroundings surroundings) {
 }  // namespace
 
 Result<ChildProcess> ChildProcess::Start(const std::string& program,
-                                         const std::vector<std::string>& arguments,
-                                         Surroundings surroundings) {
+                                         const std::vector<std::string>& arguments, Surroundings surroundings,
+                                         Stdout out) {
   std::vector<char*> argv = {const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);
@@ -68,7 +68,7 @@ Result<ChildProcess> ChildProcess::Start(const std::string& program,
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) return FailErrno("fork");
-  if (pid == 0) Become(program.c_str(), argv.data(), variables.data(), parent, report_write.get());
+  if (pid == 0) Become(program.c_str(), argv.data(), variables.data(), out, parent, report_write.get());
   report_write.Reset();
   // Closed by a successful exec; else it brings errno.
   int error_number = 0;

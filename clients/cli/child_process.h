@@ -26,11 +26,15 @@ enum class Surroundings : std::uint8_t {
   kPrivate,
 };
 
+/// Where its stdout goes; ours is for results only.
+enum class Stdout : std::uint8_t { kToStderr, kNowhere };
+
 class ChildProcess {
  public:
   /// `arguments` without the program itself.
   static Result<ChildProcess> Start(const std::string& program, const std::vector<std::string>& arguments,
-                                    Surroundings surroundings = Surroundings::kInherited);
+                                    Surroundings surroundings = Surroundings::kInherited,
+                                    Stdout out = Stdout::kToStderr);
   ~ChildProcess() { Stop(Millis(0)); }
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&& other) noexcept;

@@ -221,11 +221,37 @@ TEST_F(Command, AnInterruptKeepsWholeLinesAndResumeFinishesTheRest) {
   EXPECT_EQ(ProcessesLeft(), 0);
   EXPECT_FALSE(FolderLeft());
 
+  const std::string not_run = std::to_string(400 - first.size());
+  EXPECT_NE(Text("stderr").find("skerry: interrupted: " + not_run +
+                                " jobs not run; the same command with "
+                                "--resume goes on from here\n"),
+            std::string::npos)
+      << Text("stderr");
+
   std::ofstream(out(), std::ios::app) << R"({"id":"j399","outc)";  // as if killed while writing
   EXPECT_EQ(Run(RunArguments(jobs, {"--resume"})), 0);
   EXPECT_EQ(Results().size(), 400u);
   EXPECT_EQ(Run(RunArguments(jobs, {"--resume"})), 0);  // nothing left to do
   EXPECT_EQ(Results().size(), 400u);
+}
+
+TEST_F(Command, AResumedRunSaysWhyItsStatusIsOne) {
+  const std::string jobs = Jobs("{\"id\":\"a\",\"code\":\"error RUNTIME no\"}\n");
+  EXPECT_EQ(Run(RunArguments(jobs)), 1);
+  EXPECT_EQ(Run(RunArguments(jobs, {"--resume"})), 1);
+  EXPECT_NE(Text("stderr").find("resumed: 1 result kept (0 ok, 1 failed, for which the exit status is 1), "
+                                "1 job skipped, 0 run again\n"),
+            std::string::npos)
+      << Text("stderr");
+}
+
+TEST_F(Command, AnUnknownCommandIsNamedWithThoseThatThereAre) {
+  EXPECT_EQ(Run({"frob"}), 2);
+  EXPECT_EQ(Text("stderr"),
+            "skerry: no command 'frob'; there are run, exec, up and doctor; `skerry --help` says more\n");
+  EXPECT_EQ(Run({"exce", "x.js"}), 2);
+  EXPECT_NE(Text("stderr").find("no command 'exce'; did you mean 'exec'?; there are"), std::string::npos)
+      << Text("stderr");
 }
 
 TEST_F(Command, KillingItLeavesNoProcess) {

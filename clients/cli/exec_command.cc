@@ -112,7 +112,8 @@ int Wait(Connection& connection) {
   bool cancelled = false;
   WaitingNotice waiting;
   for (;;) {
-    if (const auto line = waiting.Check(1, SteadyClock::now())) Complain(*line, kExitOk);
+    if (const auto line = waiting.Check(1, connection.client().Health(), SteadyClock::now()))
+      Complain(*line, kExitOk);
     if (Interrupts() > 1) return kExitInterrupted;
     if (Interrupts() > 0 && !std::exchange(cancelled, true)) connection.client().Cancel(JobId("exec"));
     if (auto failure = connection.Failure()) return Complain(failure->message, ExitCodeOf(*failure));

@@ -21,6 +21,8 @@ constexpr Millis kIdleWait{100};
 constexpr Millis kPipeWait{10};
 // Cancelled jobs end within this, or the run leaves without their finals.
 constexpr Millis kInterruptGrace{3'000};
+// For counting what an interrupt left over; someone waits for the prompt.
+constexpr Millis kCountingTime{2'000};
 
 }  // namespace
 
@@ -44,14 +46,18 @@ int JobRun::Execute() {
     }
     if (event && !exit_code_) Handle(std::move(*event));
     if (auto failure = connection_.Failure()) Stop(ExitCodeOf(*failure), failure->message);
-    if (const auto line = waiting_.Check(pending_.size(), SteadyClock::now())) {
+    if (const auto line =
+            waiting_.Check(pending_.size(), connection_.client().Health(), SteadyClock::now())) {
       progress_.Clear();
       std::fprintf(stderr, "skerry: %s\n", line->c_str());
     }
     progress_.Update(tally_, Fraction(), SteadyClock::now());
   }
   if (exit_code_) return *exit_code_;
-  if (interrupted_until_) return kExitInterrupted;
+  if (interrupted_until_) {
+    CountNotRun();
+    return kExitInterrupted;
+  }
   return tally_.errors() + results_.kept_errors() > 0 ? kExitJobsFailed : kExitOk;
 }
 
@@ -87,6 +93,24 @@ void JobRun::BeginInterrupt() {
   if (interrupted_until_) return;
   interrupted_until_ = SteadyClock::now() + kInterruptGrace;
   for (const auto& [id, pending] : pending_) connection_.client().Cancel(id);
+}
+
+/// Reads the rest of a file, without results; a second interrupt ends that, too.
+void JobRun::CountNotRun() {
+  not_run_ = pending_.size() + cancelled_ + (held_ ? 1 : 0);
+  counted_ = input_ended_;
+  if (reader_.bytes_total() == 0) return;
+  const TimePoint deadline = SteadyClock::now() + kCountingTime;
+  std::string_view line;
+  while (!counted_ && Interrupts() < 2 && SteadyClock::now() < deadline) {
+    const auto got = reader_.Next(Millis(0), line);
+    counted_ = got == LineReader::Got::kEnd;
+    if (got == LineReader::Got::kTooLong) ++not_run_;
+    if (got != LineReader::Got::kLine) continue;
+    const auto parsed = parser_.Parse(line, reader_.number());
+    const auto* job = std::get_if<JobRequest>(&parsed);
+    if (job == nullptr || !results_.done().Contains(job->spec.id.str())) ++not_run_;
+  }
 }
 
 void JobRun::Feed() {
@@ -190,7 +214,10 @@ void JobRun::HandleFinal(JobFinal final) {
     outcome.error->message = "line " + std::to_string(pending.line) + ": " + outcome.error->message;
   }
   // What our own interrupt cancelled has no result: --resume runs it.
-  if (interrupted_until_ && outcome.error && outcome.error->code == Code::kCancelled) return;
+  if (interrupted_until_ && outcome.error && outcome.error->code == Code::kCancelled) {
+    ++cancelled_;
+    return;
+  }
   Write(final.id, outcome, pending.events);
 }
 

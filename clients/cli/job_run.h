@@ -30,6 +30,11 @@ class JobRun {
 
   const Tally& tally() const { return tally_; }
   std::uint64_t skipped() const { return skipped_; }
+  bool interrupted() const { return interrupted_until_.has_value(); }
+  /// Jobs of the input without a result, after an interrupt.
+  std::uint64_t not_run() const { return not_run_; }
+  /// Whether that is all of them: of a pipe only what was read is known.
+  bool not_run_is_exact() const { return counted_; }
   /// Why the run ended early; empty: it did not.
   const std::string& failure() const { return failure_; }
 
@@ -49,6 +54,7 @@ class JobRun {
   void Write(const JobId& id, const Outcome& outcome, const std::string& events);
   void WriteFault(const std::string& id, const JobError& error);
   void BeginInterrupt();
+  void CountNotRun();
   Millis EventWait() const;
   bool Done() const;
   /// Of the input's jobs that have ended; below 0 where its size is not known.
@@ -72,6 +78,9 @@ class JobRun {
   WaitingNotice waiting_;
   Tally tally_;
   std::uint64_t skipped_ = 0;
+  std::uint64_t cancelled_ = 0;  // by our interrupt
+  std::uint64_t not_run_ = 0;
+  bool counted_ = false;
 };
 
 }  // namespace skerry::cli

@@ -1,5 +1,8 @@
 // skerry: the command line. Each command describes itself in a file of its own (commands.h).
+#include <algorithm>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "clients/cli/commands.h"
@@ -16,6 +19,22 @@ constexpr const char* kExamples =
     "  skerry up                                         a broker and a worker, until Ctrl-C\n"
     "  skerry doctor                                     what this machine lacks, and what to do\n";
 
+/// CLI11 would only say that a command is required.
+std::optional<int> RefuseUnknownCommand(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || *argv[1] == '-' || *argv[1] == '\0') return std::nullopt;
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());
+  const std::string word = argv[1];
+  if (std::find(names.begin(), names.end(), word) != names.end()) return std::nullopt;
+  std::string listed = names.front();
+  for (std::size_t i = 1; i < names.size(); ++i) {
+    listed += (i + 1 == names.size() ? " and " : ", ") + names[i];
+  }
+  return config::Complain("skerry", "no command '" + config::Shown(word) + "'" +
+                                        config::DidYouMean(word, names) + "; there are " + listed +
+                                        "; `skerry --help` says more");
+}
+
 int Main(int argc, char** argv) {
   CLI::App app("", "skerry");
   config::SetHelp(app,
@@ -26,6 +45,7 @@ int Main(int argc, char** argv) {
   app.set_version_flag("--version", SKERRY_VERSION);
   std::vector<std::unique_ptr<Command>> commands;
   for (const auto make : {&MakeRun, &MakeExec, &MakeUp, &MakeDoctor}) commands.push_back(make(app));
+  if (const auto status = RefuseUnknownCommand(app, argc, argv)) return *status;
   if (const auto status = config::ParseArguments(app, argc, argv)) return *status;
   for (const auto& command : commands) {
     if (command->chosen()) return command->Run();

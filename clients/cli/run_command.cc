@@ -19,13 +19,30 @@ int Complain(const std::string& message, int code) {
   return code;
 }
 
+/// "1 job", "2,000 jobs"
+std::string Counted(std::uint64_t count, const std::string& noun) {
+  return Grouped(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+void SayInterrupted(const JobRun& run, const std::string& output) {
+  const std::string bound = run.not_run_is_exact() ? "" : "at least ";
+  const std::string advice = output == "-" ? "with --output FILE, --resume could go on from here"
+                                           : "the same command with --resume goes on from here";
+  std::fprintf(stderr, "skerry: interrupted: %s%s not run; %s\n", bound.c_str(),
+               Counted(run.not_run(), "job").c_str(), advice.c_str());
+}
+
 void Summarise(const JobRun& run, const ResultFile& results, double seconds) {
   std::fprintf(stderr, "skerry: %s\n", run.tally().Summary(seconds).c_str());
   const std::uint64_t kept = results.kept_ok() + results.kept_errors();
   if (kept + results.run_again() == 0) return;
-  std::fprintf(stderr, "skerry: resumed: %s results kept (%s ok), %s jobs skipped, %s run again\n",
-               Grouped(kept).c_str(), Grouped(results.kept_ok()).c_str(), Grouped(run.skipped()).c_str(),
-               Grouped(results.run_again()).c_str());
+  std::string kept_failed;
+  if (results.kept_errors() > 0) {
+    kept_failed = ", " + Grouped(results.kept_errors()) + " failed, for which the exit status is 1";
+  }
+  std::fprintf(stderr, "skerry: resumed: %s kept (%s ok%s), %s skipped, %s run again\n",
+               Counted(kept, "result").c_str(), Grouped(results.kept_ok()).c_str(), kept_failed.c_str(),
+               Counted(run.skipped(), "job").c_str(), Grouped(results.run_again()).c_str());
 }
 
 /// Whether writing to `output` would destroy `input`. `-` is stdin or stdout.
@@ -75,6 +92,7 @@ int RunCommand(const RunOptions& options) {
   if (code != kExitUnavailable) session.Remove();
   if (!run.failure().empty()) Complain(run.failure(), code);
   if (!options.quiet) Summarise(run, *results, MillisBetween(start, SteadyClock::now()) / 1000);
+  if (!options.quiet && run.interrupted()) SayInterrupted(run, options.output);
   return code;
 }
 

@@ -45,6 +45,8 @@ void Tally::Count(const Outcome& outcome) {
       std::log(std::max(outcome.usage.wall_ms, kSmallestMs) / kSmallestMs) / std::log(kGrowth);
   ++wall_[std::min(static_cast<std::size_t>(steps), kBuckets - 1)];
   ++timed_;
+  shortest_ms_ = std::min(shortest_ms_, outcome.usage.wall_ms);
+  longest_ms_ = std::max(longest_ms_, outcome.usage.wall_ms);
 }
 
 double Tally::WallQuantile(double fraction) const {
@@ -53,8 +55,9 @@ double Tally::WallQuantile(double fraction) const {
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < kBuckets; ++i) {
     seen += wall_[i];
-    if (seen >= std::max<std::uint64_t>(wanted, 1))
-      return kSmallestMs * std::pow(kGrowth, static_cast<double>(i) + 0.5);
+    if (seen < std::max<std::uint64_t>(wanted, 1)) continue;
+    const double middle = kSmallestMs * std::pow(kGrowth, static_cast<double>(i) + 0.5);
+    return std::clamp(middle, shortest_ms_, longest_ms_);
   }
   return 0;
 }

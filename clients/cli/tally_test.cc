@@ -28,6 +28,16 @@ TEST(Tally, QuantilesAreWithinTwoPercent) {
   EXPECT_NEAR(tally.WallQuantile(1), 1000, 20);
 }
 
+TEST(Tally, QuantilesAreNeverOutsideOfWhatWasMeasured) {
+  Tally tally;
+  for (const double ms : {1000.07, 1000.3, 1000.5, 1000.9, 1001.2, 1001.63}) tally.Count(Ok(ms));
+  for (const double fraction : {0.0, 0.5, 0.99, 1.0}) {
+    EXPECT_GE(tally.WallQuantile(fraction), 1000.07) << fraction;
+    EXPECT_LE(tally.WallQuantile(fraction), 1001.63) << fraction;
+  }
+  EXPECT_NE(tally.Summary(6).find("p50 1000 ms, p99 1000 ms"), std::string::npos) << tally.Summary(6);
+}
+
 TEST(Tally, TimesOutsideTheHistogramStayAtItsEnds) {
   Tally tally;
   tally.Count(Ok(0));

@@ -1,5 +1,8 @@
 #include "clients/cli/waiting_notice.h"
 
+#include <chrono>
+#include <utility>
+
 namespace skerry::cli {
 namespace {
 
@@ -8,10 +11,21 @@ constexpr Millis kPatience{3'000};
 
 }  // namespace
 
-std::optional<std::string> WaitingNotice::Check(std::uint64_t unfinished, TimePoint now) {
+std::optional<std::string> WaitingNotice::Check(std::uint64_t unfinished, const LinkHealth& link,
+                                                TimePoint now) {
+  if (!link.answers) {
+    if (std::exchange(lost_, true)) return std::nullopt;
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(link.gives_up_in).count();
+    return "the broker does not answer: it is looked for again, and given up in " + std::to_string(seconds) +
+           " s";
+  }
+  if (std::exchange(lost_, false)) {
+    since_.reset();
+    return "the broker answers again";
+  }
   if (done_ || unfinished == 0) return std::nullopt;
   if (!since_) since_ = now;
-  if (now - *since_ < kPatience) return std::nullopt;
+  if (now - *since_ < kPatience || link.late) return std::nullopt;
   done_ = true;
   const std::string jobs = unfinished == 1 ? "1 job waits" : std::to_string(unfinished) + " jobs wait";
   return jobs +

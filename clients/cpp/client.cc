@@ -156,6 +156,11 @@ std::uint64_t Client::unfinished() const {
   return unfinished_;
 }
 
+LinkHealth Client::Health() const {
+  const std::lock_guard lock(mutex_);
+  return link_->core.Health(SteadyClock::now());
+}
+
 std::optional<ClientEvent> Client::Next(Millis timeout) {
   std::unique_lock lock(mutex_);
   for (const JobId& id : std::exchange(dealing_, {})) link_->core.Acknowledge(id);

@@ -59,6 +59,8 @@ class Client {
   std::optional<ClientEvent> Next(Millis timeout);
   /// Jobs submitted whose final Next has not returned yet.
   std::uint64_t unfinished() const;
+  /// Whether the broker still answers: while it does not, jobs wait for it and not for a worker.
+  LinkHealth Health() const;
 
  private:
   struct Link;

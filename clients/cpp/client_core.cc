@@ -369,6 +369,17 @@ void ClientCore::OnTick(TimePoint now) {
   }
 }
 
+LinkHealth ClientCore::Health(TimePoint now) const {
+  if (link_ == LinkState::kFailed) return {false, Millis(0)};
+  const bool linked = link_ == LinkState::kLinked;
+  const Millis patience = ever_linked_ ? options_.reconnect_timeout : options_.connect_timeout;
+  const TimePoint end = (linked ? last_heard_ + options_.broker_timeout : connecting_since_) + patience;
+  const Millis left = std::chrono::duration_cast<Millis>(end - now);
+  const auto silence = now - last_heard_;
+  return {linked && silence < heartbeat_ * 5 / 2, std::max(left, Millis(0)),
+          !linked || silence > heartbeat_ * 5 / 4};
+}
+
 TimePoint ClientCore::NextWake() const {
   if (link_ == LinkState::kFailed) return TimePoint::max();
   const Millis patience = ever_linked_ ? options_.reconnect_timeout : options_.connect_timeout;

@@ -62,6 +62,7 @@ class ClientCore {
   std::vector<HostCall> TakeCalls() { return std::exchange(calls_, {}); }
 
   LinkState link() const { return link_; }
+  LinkHealth Health(TimePoint now) const;
   const Error& failure() const { return failure_; }
   /// Counts lost links: sends taken under another generation are stale.
   std::uint64_t generation() const { return generation_; }

@@ -79,6 +79,25 @@ TEST_F(Recovery, ABrokerThatKeptTheSessionHearsOfEveryJobAgain) {
   EXPECT_TRUE(Events().empty());
 }
 
+TEST_F(Recovery, ABrokerThatFallsSilentIsSaidNotToAnswerUntilItIsBack) {
+  const Millis whole = ClientOptions().broker_timeout + ClientOptions().reconnect_timeout;
+  Welcome();
+  EXPECT_TRUE(core_.Health(now_).answers);
+  Pass(Millis(1'250));
+  EXPECT_FALSE(core_.Health(now_).late);
+  Pass(Millis(1'150));
+  EXPECT_TRUE(core_.Health(now_).answers);
+  EXPECT_TRUE(core_.Health(now_).late);
+  Pass(Millis(100));
+  EXPECT_FALSE(core_.Health(now_).answers);
+  EXPECT_EQ(core_.Health(now_).gives_up_in, whole - Millis(2'500));
+  Pass(Millis(7'500));  // the link is lost
+  EXPECT_FALSE(core_.Health(now_).answers);
+  EXPECT_EQ(core_.Health(now_).gives_up_in, whole - Millis(10'000));
+  Welcome(true);
+  EXPECT_TRUE(core_.Health(now_).answers);
+}
+
 TEST_F(Recovery, AHostCallThatComesTwiceRunsItsHandlerOnce) {
   Welcome();
   Submit("a");

@@ -69,6 +69,13 @@ struct ClientOptions {
   Bytes max_waiting_calls = Bytes::MiB(64);
 };
 
+/// How the broker does, as far as its silence tells.
+struct LinkHealth {
+  bool answers = true;   ///< heard of within two and a half of its heartbeats
+  Millis gives_up_in{};  ///< until LinkFailed unless it is heard of before
+  bool late = false;     ///< a heartbeat is overdue: whether it answers will be known soon
+};
+
 /// A console line or a status value of a job that runs.
 struct JobNotice {
   JobId id;

@@ -96,6 +96,25 @@ Inputs CommandLine::Collected() const {
   return inputs;
 }
 
+/// Adds what `finish` complains of; how many that were. Faulty values were not taken, so these are faults of
+/// their own, unless the file could not be read: then they may be about values that it changes.
+std::size_t CommandLine::AddSpanning(const Settings& settings, const std::function<Status()>& finish,
+                                     Loaded& loaded) {
+  const std::size_t before = loaded.faults.size();
+  const auto sound = finish();
+  if (sound || loaded.file_unread) return 0;
+  std::string_view rest = sound.error().message;
+  while (!rest.empty()) {
+    const std::string line(rest.substr(0, rest.find('\n')));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    const Setting* blamed = settings.Blamed(line);
+    // RequireNeeded says it.
+    if (blamed != nullptr && blamed->needed() && !settings.IsGiven(blamed->key())) continue;
+    loaded.faults.push_back(settings.Located(line));
+  }
+  return loaded.faults.size() - before;
+}
+
 Start CommandLine::Tell(const Loaded& loaded) const {
   for (const std::string& fault : loaded.faults) Complain(program_, fault);
   if (!loaded.faults.empty()) return {kExitUsage, loaded.file};
@@ -104,25 +123,16 @@ Start CommandLine::Tell(const Loaded& loaded) const {
 
 Start CommandLine::Configure(Settings& settings, const std::function<Status()>& finish) const {
   Loaded loaded = Load(settings, Collected());
-  RequireNeeded(settings, loaded.faults);
-  // Faulty values were not taken, so what Validate finds are faults of their own.
-  if (const auto sound = finish(); !sound) {
-    std::string_view rest = sound.error().message;
-    while (!rest.empty()) {
-      const std::string line(rest.substr(0, rest.find('\n')));
-      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-      const Setting* blamed = settings.Blamed(line);
-      // Missing: that has been said.
-      if (blamed != nullptr && blamed->needed() && !settings.IsGiven(blamed->key())) continue;
-      loaded.faults.push_back(settings.Located(line));
-    }
-  }
+  // What is given is in force, whatever else is missing: the comments say what.
+  const bool sound_so_far = loaded.faults.empty();
+  const std::size_t spanning = AddSpanning(settings, finish, loaded);
+  RequireNeeded(settings, loaded);
   Start start = Tell(loaded);
-  if (!start.exit && print_) {
+  if (print_ && sound_so_far && spanning == 0) {
     const std::string text = EffectiveToml(settings, loaded.file);
     const bool wrote =
         std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-    start.exit = wrote ? 0 : 74;  // EX_IOERR
+    if (!start.exit || !wrote) start.exit = wrote ? 0 : 74;  // EX_IOERR
   }
   return start;
 }

@@ -46,7 +46,7 @@ class CommandLine {
   /// Every setting becomes a flag.
   void Add(Settings& settings);
   CLI::Option* AddFlag(const Setting& setting);
-  /// Adds --print-config, which Configure answers.
+  /// Adds --print-config, which Configure answers; with needed settings missing, too, and the faults.
   void AddPrint();
 
   /// What the flags said, once the application has parsed.
@@ -59,6 +59,8 @@ class CommandLine {
 
  private:
   Start Tell(const Loaded& loaded) const;
+  static std::size_t AddSpanning(const Settings& settings, const std::function<Status()>& finish,
+                                 Loaded& loaded);
 
   CLI::App& app_;
   std::string program_;

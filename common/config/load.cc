@@ -11,6 +11,10 @@ namespace {
 /// The tables of a file; each process checks its own.
 const std::vector<std::string> kTables = {"broker", "worker", "client"};
 
+/// The same in the names of variables.
+const std::vector<std::string> kVariableTables = {"BROKER", "WORKER", "CLIENT"};
+constexpr std::size_t kTableMistakes = 2;
+
 using Faults = std::vector<std::string>;
 
 std::string TopOf(const std::string& path) {
@@ -36,6 +40,7 @@ class Loader {
 
   Loaded Run() {
     ReadFile();
+    CheckVariableTables();
     for (Settings* settings : tables_) ReadVariables(*settings);
     for (Settings* settings : tables_) ReadFlags(*settings);
     return std::move(loaded_);
@@ -52,6 +57,7 @@ class Loader {
       if (access(place.c_str(), F_OK) != 0) continue;
       const auto trusted = CheckTrusted(place);
       if (trusted) return place;
+      loaded_.file_unread = true;
       Complain(trusted.error().message);
       return {};
     }
@@ -63,7 +69,10 @@ class Loader {
     if (path.empty()) return;
     loaded_.file = path;
     const auto file = ReadConfigFile(path);
-    if (!file) return Complain(file.error().message);
+    if (!file) {
+      loaded_.file_unread = true;
+      return Complain(file.error().message);
+    }
     for (const Entry& entry : file->entries) TakeEntry(*file, entry);
   }
 
@@ -111,6 +120,20 @@ class Loader {
     auto value = setting->Accept(std::get<Value>(entry.value));
     if (!value) return Complain(place + ": " + entry.path + " " + value.error().message);
     setting->Set(*value, {Source::From::kFile, place});
+  }
+
+  /// SKERRY_WORKR_JIT would set nothing and say nothing. Names that are near to no table are somebody else's.
+  void CheckVariableTables() {
+    constexpr std::string_view kPrefix = "SKERRY_";
+    for (const auto& [name, text] : inputs_.environment) {
+      const std::size_t end = name.find('_', kPrefix.size());
+      if (!name.starts_with(kPrefix) || end == std::string::npos) continue;
+      const std::string table = name.substr(kPrefix.size(), end - kPrefix.size());
+      if (std::find(kVariableTables.begin(), kVariableTables.end(), table) != kVariableTables.end()) continue;
+      const std::string meant = DidYouMean(table, kVariableTables, kTableMistakes);
+      if (meant.empty()) continue;
+      Complain(Shown(name) + ": there are SKERRY_BROKER_*, SKERRY_WORKER_* and SKERRY_CLIENT_*" + meant);
+    }
   }
 
   void ReadVariables(Settings& settings) {
@@ -183,7 +206,9 @@ Loaded Load(const std::vector<Settings*>& tables, const Inputs& inputs) {
   return Loader(tables, inputs).Run();
 }
 
-void RequireNeeded(const Settings& settings, std::vector<std::string>& faults) {
+void RequireNeeded(const Settings& settings, Loaded& loaded) {
+  if (loaded.file_unread) return;
+  std::vector<std::string>& faults = loaded.faults;
   for (const Setting& setting : settings.all()) {
     if (!setting.needed() || setting.source().from != Source::From::kDefault) continue;
     // Given, and wrong: that has been said.
@@ -192,8 +217,7 @@ void RequireNeeded(const Settings& settings, std::vector<std::string>& faults) {
              fault.find(": " + setting.Path() + " ") != std::string::npos;
     });
     if (told) continue;
-    faults.push_back(setting.Path() + " must be given: " + setting.flag() + ", " + setting.Variable() +
-                     ", or " + setting.key() + " in [" + settings.table() + "] of skerry.toml");
+    faults.push_back(setting.Path() + " must be given: " + setting.Ways());
   }
 }
 

@@ -34,6 +34,8 @@ struct Inputs {
 struct Loaded {
   std::string file;  ///< the one that was read; empty: none
   std::vector<std::string> faults;
+  /// There is a file, and nothing is known of what it says: what seems to be missing may be in it.
+  bool file_unread = false;
 };
 
 /// Variable and flag that name the file; the variable's empty text means none, too.
@@ -46,8 +48,8 @@ inline Loaded Load(Settings& settings, const Inputs& inputs) {
   return Load(std::vector<Settings*>{&settings}, inputs);
 }
 
-/// Adds a fault for each setting that is needed and was not given.
-void RequireNeeded(const Settings& settings, std::vector<std::string>& faults);
+/// Adds a fault for each setting that is needed and was not given; none after a file that was not read.
+void RequireNeeded(const Settings& settings, Loaded& loaded);
 
 Environment CurrentEnvironment();
 

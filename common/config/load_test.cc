@@ -198,13 +198,13 @@ TEST_F(Loading, ANamedFileThatIsNotThereIsAFault) {
 
 TEST_F(Loading, WhatIsNeededAndMissingIsSaidOnce) {
   Loaded loaded = Load(settings_, inputs_);
-  RequireNeeded(settings_, loaded.faults);
+  RequireNeeded(settings_, loaded);
   EXPECT_EQ(loaded.faults,
             Lines{"broker.clients must be given: --clients, SKERRY_BROKER_CLIENTS, or clients in [broker] of "
                   "skerry.toml"});
   inputs_.environment = {{"SKERRY_BROKER_CLIENTS", ""}};
   loaded = Load(settings_, inputs_);
-  RequireNeeded(settings_, loaded.faults);
+  RequireNeeded(settings_, loaded);
   EXPECT_EQ(loaded.faults, Lines{"SKERRY_BROKER_CLIENTS: must name at least one"});
 }
 
@@ -235,6 +235,29 @@ TEST_F(Loading, FaultsThatSpanSettingsAreToldWhereTheFirstWasGiven) {
 TEST_F(Loading, ControlCharactersOfAFileDoNotReachTheTerminal) {
   File("[broker]\n\"a\\u001b[2J\" = 1\n");
   EXPECT_EQ(Faults(), Lines{"skerry.toml:2: unknown key broker.a?[2J"});
+}
+
+TEST_F(Loading, AVariableOfATableThatIsNearlyOneIsAFaultAndOthersAreNotOurs) {
+  const std::string there_are =
+      ": there are SKERRY_BROKER_*, SKERRY_WORKER_* and SKERRY_CLIENT_*; did you mean ";
+  inputs_.environment = {{"SKERRY_WORKR_JIT", "x"},  {"SKERRY_BROEKR_TRIES", "x"},
+                         {"SKERRY_WORKER_JIT", "x"}, {"SKERRY_DATABASE_URL", "x"},
+                         {"SKERRY_CONFIG", ""},      {"SKERRY_WORKR", "x"},
+                         {"SKERRY__X", "x"},         {"OTHER_WORKR_JIT", "x"}};
+  EXPECT_EQ(Faults(), (Lines{"SKERRY_WORKR_JIT" + there_are + "'WORKER'?",
+                             "SKERRY_BROEKR_TRIES" + there_are + "'BROKER'?"}));
+}
+
+TEST_F(Loading, AfterAFileThatCannotBeReadNothingIsSaidToBeMissing) {
+  File("[broker]\nclients = [\n");
+  Loaded broken = Load(settings_, inputs_);
+  ASSERT_EQ(broken.faults.size(), 1u);
+  RequireNeeded(settings_, broken);
+  EXPECT_EQ(broken.faults.size(), 1u) << broken.faults.back();
+  inputs_.config_flag = folder_ / "nothere.toml";
+  Loaded absent = Load(settings_, inputs_);
+  RequireNeeded(settings_, absent);
+  EXPECT_EQ(absent.faults.size(), 1u) << absent.faults.back();
 }
 
 TEST(DidYouMean, OffersOnlyWhatIsNear) {

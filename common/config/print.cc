@@ -19,6 +19,7 @@ std::string Padded(std::string text, std::size_t width) {
 std::string LineOf(const Setting& setting, const std::string& group) {
   constexpr std::size_t kCommentColumn = 40;
   const std::string name = group.empty() ? setting.key() : setting.key().substr(group.size() + 1);
+  if (setting.missing()) return "# " + name + " must be given: " + setting.Ways();
   const auto value = setting.Get();
   if (!value) return "# " + name + " is not set  # default: " + setting.default_text();
   return Padded(name + " = " + TomlText(*value), kCommentColumn) + "  # " + setting.source().text;

@@ -10,7 +10,7 @@
 namespace skerry::config {
 
 /// What is in force as a skerry.toml that gives the same again, each line with its source as a comment. What
-/// is not set is a comment.
+/// is not set is a comment, and so is what must be given and was not.
 std::string EffectiveToml(const Settings& settings, const std::string& file);
 /// A Markdown table: key, flag, variable, default, range, meaning and trade-off.
 std::string ReferenceTable(const Settings& settings);

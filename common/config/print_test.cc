@@ -47,6 +47,20 @@ TEST(Print, SaysWhereEachValueCameFrom) {
       << text;
 }
 
+TEST(Print, SaysWhatMustBeGivenAsAComment) {
+  TextList clients;
+  Settings settings("broker");
+  settings.List("clients", clients, "endpoints").Needed();
+  EXPECT_EQ(EffectiveToml(settings, ""),
+            "# no configuration file was read\n[broker]\n# clients must be given: --clients, "
+            "SKERRY_BROKER_CLIENTS, or clients in [broker] of skerry.toml\n");
+  Inputs inputs;
+  inputs.places = {};
+  inputs.flags = {{"--clients", {"ipc:///c"}}};
+  ASSERT_TRUE(Load(settings, inputs).faults.empty());
+  EXPECT_NE(EffectiveToml(settings, "").find("clients = [\"ipc:///c\"]"), std::string::npos);
+}
+
 TEST(Print, IsReadBackAsTheSame) {
   Fields fields;
   Settings settings("client");

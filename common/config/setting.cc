@@ -110,6 +110,15 @@ Setting& Setting::FlagItem(std::string flag, std::string item) {
   return *this;
 }
 
+bool Setting::missing() const {
+  if (!needed_ || source_.from != Source::From::kDefault) return false;
+  const auto value = get_();
+  if (!value) return true;
+  const auto* text = std::get_if<std::string>(&*value);
+  const auto* list = std::get_if<TextList>(&*value);
+  return (text != nullptr && text->empty()) || (list != nullptr && list->empty());
+}
+
 std::string Setting::Variable() const {
   std::string name = "SKERRY_";
   const std::string path = Path();

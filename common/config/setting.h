@@ -74,12 +74,18 @@ class Setting {
   const std::string& key() const { return key_; }  ///< inside its table: "max_queued", "ceilings.memoryMb"
   std::string Path() const { return table_ + "." + key_; }
   std::string Variable() const;  ///< SKERRY_BROKER_MAX_QUEUED
+  /// "--clients, SKERRY_BROKER_CLIENTS, or clients in [broker] of skerry.toml"
+  std::string Ways() const {
+    return flag_ + ", " + Variable() + ", or " + key_ + " in [" + table_ + "] of skerry.toml";
+  }
   const std::string& flag() const { return flag_; }
   const std::string& flag_item() const { return flag_item_; }
   const std::string& meaning() const { return meaning_; }
   const std::string& trade_off() const { return trade_off_; }
   const Source& source() const { return source_; }
   bool needed() const { return needed_; }
+  /// Needed, and nothing has filled it.
+  bool missing() const;
 
  private:
   friend class Settings;

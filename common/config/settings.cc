@@ -8,9 +8,6 @@
 namespace skerry::config {
 namespace {
 
-// More than this many typing mistakes is another word.
-constexpr std::size_t kLargestDistance = 3;
-
 /// Levenshtein's, by rows.
 std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -156,9 +153,10 @@ std::string Settings::Located(const std::string& fault) const {
   return fault;
 }
 
-std::string DidYouMean(std::string_view given, const std::vector<std::string>& candidates) {
+std::string DidYouMean(std::string_view given, const std::vector<std::string>& candidates,
+                       std::size_t most_mistakes) {
   const std::string* nearest = nullptr;
-  std::size_t smallest = kLargestDistance + 1;
+  std::size_t smallest = most_mistakes + 1;
   // A long name costs quadratic time, and is nobody's typing mistake.
   if (given.size() > 64) return {};
   for (const std::string& candidate : candidates) {

@@ -80,7 +80,10 @@ class Settings {
   std::deque<Setting> all_;  // never moved: commands hold on to single settings
 };
 
+/// More than this many typing mistakes is another word.
+inline constexpr std::size_t kMostMistakes = 3;
 /// "did you mean 'x'?" with a leading "; ", or nothing where no candidate is near.
-std::string DidYouMean(std::string_view given, const std::vector<std::string>& candidates);
+std::string DidYouMean(std::string_view given, const std::vector<std::string>& candidates,
+                       std::size_t most_mistakes = kMostMistakes);
 
 }  // namespace skerry::config

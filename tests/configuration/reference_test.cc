@@ -49,7 +49,7 @@ std::vector<std::string> FaultsOf(const std::string& path) {
   config::Inputs inputs;
   inputs.config_flag = path;
   config::Loaded loaded = config::Load(processes.all(), inputs);
-  for (const config::Settings* settings : processes.all()) config::RequireNeeded(*settings, loaded.faults);
+  for (const config::Settings* settings : processes.all()) config::RequireNeeded(*settings, loaded);
   if (auto valid = processes.broker_options.server.config.Validate(); !valid) {
     loaded.faults.push_back(valid.error().message);
   }

@@ -61,6 +61,33 @@ TEST_F(Configuration, PrintedIsTheSameWhenItIsReadBack) {
   }
 }
 
+TEST_F(Configuration, WhatIsMissingIsACommentInTheWholeAndAFault) {
+  const CommandResult broker = Run({"skerry-broker", "--clients", "ipc:///tmp/c", "--print-config"});
+  EXPECT_EQ(broker.exit_code, 2);
+  EXPECT_NE(broker.out.find("clients = [\"ipc:///tmp/c\"]"), std::string::npos) << broker.out;
+  EXPECT_NE(broker.out.find("\n# workers must be given: --workers, "), std::string::npos) << broker.out;
+  EXPECT_NE(broker.out.find("[broker.ceilings]"), std::string::npos) << broker.out;
+  EXPECT_EQ(SplitLines(broker.err).size(), 1u) << broker.err;
+  const CommandResult worker = Run({"skerry-worker", "--print-config"});
+  EXPECT_EQ(worker.exit_code, 2);
+  EXPECT_NE(worker.out.find("\n# broker must be given: --broker, "), std::string::npos) << worker.out;
+  EXPECT_EQ(SplitLines(worker.err).size(), 1u) << worker.err;
+  const CommandResult wrong = Run({"skerry-broker", "--max-queued", "0", "--print-config"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_TRUE(wrong.out.empty()) << "a value that was not taken would be shown as another";
+}
+
+TEST_F(Configuration, AFileThatCannotBeReadIsTheOnlyFault) {
+  WriteFile(dir_ / "s.toml", "[broker\n");
+  for (const std::string file : {dir_ / "s.toml", dir_ / "nothere.toml"}) {
+    for (const std::string program : {"skerry-broker", "skerry-worker"}) {
+      const CommandResult result = Run({program, "--config", file});
+      EXPECT_EQ(result.exit_code, 2);
+      EXPECT_EQ(SplitLines(result.err).size(), 1u) << result.err;
+    }
+  }
+}
+
 TEST_F(Configuration, AWorkerPrintsWhatItComputed) {
   const CommandResult result = Run({"skerry-worker", "--broker", "ipc:///tmp/w", "--print-config"});
   ASSERT_EQ(result.exit_code, 0);

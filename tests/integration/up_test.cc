@@ -192,6 +192,30 @@ TEST_F(UpTest, FaultsOfFlagsAreToldTogether) {
   EXPECT_TRUE(FolderIsEmpty());
 }
 
+TEST_F(UpTest, WhatBrokerAndWorkersRefuseIsToldTogetherBeforeAnythingStarts) {
+  WriteFile(dir_ / "pool.toml", "[broker]\npeer_timeout_ms = 100\n[worker]\nnonsense = 1\n");
+  const auto result = RunSkerry({"up", "--config", dir_ / "pool.toml"});
+  EXPECT_EQ(result.exit_code, 2);
+  for (const char* line :
+       {"pool.toml:2: broker.peer_timeout_ms must be", "pool.toml:4: unknown key worker.nonsense",
+        "nothing was started: what skerry-broker and skerry-worker cannot take is above"}) {
+    EXPECT_NE(result.err.find(line), std::string::npos) << result.err;
+  }
+  EXPECT_EQ(SplitLines(result.err).size(), 3u) << result.err;
+  EXPECT_TRUE(result.out.empty());
+  EXPECT_TRUE(FolderIsEmpty());
+}
+
+TEST_F(UpTest, LevelAndFormatOfLogsAreThoseOfAllProcesses) {
+  Start({"--log-format", "json", "--log-level", "info"});
+  Ready();
+  for (const char* process :
+       {R"("level":"info","process":"broker")", R"("level":"info","process":"worker")"}) {
+    EXPECT_NE(Err().find(process), std::string::npos) << Err();
+  }
+  EXPECT_NE(Err().find(R"("message":"started; looking for the broker")"), std::string::npos) << Err();
+}
+
 TEST_F(UpTest, AWorkerThatRefusesItsVariablesEndsEverythingWithItsWords) {
   const Variable wrong("SKERRY_WORKER_ISOLATE", "3");
   const auto result = RunSkerry({"up"});

@@ -39,7 +39,7 @@ void ReadRunLog(const std::string& text, RunLog& log) {
   std::map<std::string, std::size_t> current;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    if (line.find(" worker serving ") != std::string::npos) current.clear();  // another worker
+    if (line.find(" worker started; ") != std::string::npos) current.clear();  // another worker
     const auto entry = ParseLine(line);
     if (!entry) continue;
     auto& runs = log[entry->id];

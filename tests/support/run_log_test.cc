@@ -32,7 +32,8 @@ TEST(RunLog, AHandOverThatIsTriedAgainWasNoRun) {
 
 TEST(RunLog, AHandOverWhoseWorkerDiedMayHaveBeenARun) {
   const RunLog log = Read(
-      "x job is handed over job=a attempt=1\nx info worker serving worker=w broker=ipc://w\nx job is handed "
+      "x job is handed over job=a attempt=1\nx info worker started; looking for the broker worker=w "
+      "broker=ipc://w\nx job is handed "
       "over job=a attempt=1\n"
       "x job is started job=a attempt=1\n");
   EXPECT_EQ(RunsOf(log, "a"), 2u);

@@ -274,7 +274,8 @@ void BrokerLink::OnPong(const wire::Pong& pong) {
 void BrokerLink::Tick() {
   const LinkState::Action action = state_.Tick(loop_.Now());
   if (action == LinkState::Action::kReopen) {
-    log::Warn("the broker has been silent; connecting again",
+    log::Warn(state_.ever_connected() ? LogText("the broker has been silent; connecting again")
+                                      : LogText("no broker has answered yet; still looking for it"),
               {{"broker", url_}, {"silentMs", state_.patience().count()}});
     return Reopen();
   }

@@ -23,8 +23,11 @@ class LinkState {
 
   State state() const { return state_; }
   bool connected() const { return state_ == State::kConnected; }
+  /// Whether there has been a WELCOME at all: before it a silence is no loss.
+  bool ever_connected() const { return ever_connected_; }
   void OnWelcome(TimePoint now, Millis heartbeat) {
     state_ = State::kConnected;
+    ever_connected_ = true;
     heard_ = now;
     // Below 10 ms pings would be most of the traffic, above a minute a dead broker goes unseen.
     if (heartbeat > Millis(0)) heartbeat_ = std::clamp(heartbeat, Millis(10), Millis(60'000));
@@ -48,6 +51,7 @@ class LinkState {
   static constexpr Millis kShortestPatience{5'000};
 
   State state_ = State::kConnecting;
+  bool ever_connected_ = false;
   Millis heartbeat_{1'000};
   TimePoint heard_;
   TimePoint sent_;

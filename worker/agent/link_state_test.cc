@@ -45,6 +45,16 @@ TEST(LinkState, KeepsAnAbsurdHeartbeatWithinReason) {
   EXPECT_EQ(link.heartbeat(), Millis(10)) << "none said: as before";
 }
 
+TEST(LinkState, KnowsWhetherThereEverWasABroker) {
+  LinkState link(kStart);
+  EXPECT_FALSE(link.ever_connected());
+  link.OnReopened(kStart);
+  EXPECT_FALSE(link.ever_connected());
+  link.OnWelcome(kStart, Millis(100));
+  link.OnReopened(kStart);
+  EXPECT_TRUE(link.ever_connected());
+}
+
 TEST(LinkState, DoesNothingOnceClosed) {
   LinkState link(kStart);
   link.OnWelcome(kStart, Millis(100));

@@ -6,6 +6,7 @@
 #include "common/config/command_line.h"
 #include "common/fd.h"
 #include "common/logging.h"
+#include "common/version.h"
 #include "worker/agent/machine.h"
 #include "worker/agent/real_cell.h"
 #include "worker/agent/settings.h"
@@ -48,6 +49,7 @@ int Main(int argc, char** argv) {
   config::CommandLine line(app, "skerry-worker");
   line.Add(settings);
   line.AddPrint();
+  app.set_version_flag("--version", "skerry-worker " + std::string(kSkerryVersion));
   if (const auto status = config::ParseArguments(app, argc, argv)) return *status;
   const auto start =
       line.Configure(settings, [&] { return Finish(settings, options, UsableCores(), UsableMemory()); });

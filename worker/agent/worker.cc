@@ -76,12 +76,12 @@ void Worker::OnFirstCell(const Status& started) {
     return Stop(kCannotServe);
   }
   state_ = State::kServing;
-  log::Info("serving", {{"worker", options_.id},
-                        {"broker", options_.broker_url},
-                        {"isolates", options_.isolates},
-                        {"spares", options_.spares},
-                        {"jobsMb", isolates_.ledger().memory_mb()},
-                        {"v8", isolates_.v8_version()}});
+  log::Info("started; looking for the broker", {{"worker", options_.id},
+                                                {"broker", options_.broker_url},
+                                                {"isolates", options_.isolates},
+                                                {"spares", options_.spares},
+                                                {"jobsMb", isolates_.ledger().memory_mb()},
+                                                {"v8", isolates_.v8_version()}});
 }
 
 void Worker::OnHealth(bool healthy) {

@@ -73,6 +73,9 @@ class UpArguments : public Command {
                     "of all processes: trace, debug, info, warn, error or off (info)")
         ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}))
         ->type_name("WORD");
+    app->add_option("--log-format", log_format_, "of all processes: text or json (text)")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->type_name("WORD");
     app->add_option("--worker-program", options_.worker_program,
                     "the workers' program (skerry-worker beside skerry)")
         ->check(CLI::ExistingFile)
@@ -86,6 +89,7 @@ class UpArguments : public Command {
     PassOn(worker_, options_.worker_arguments);
     for (auto* arguments : {&options_.broker_arguments, &options_.worker_arguments}) {
       if (!log_level_.empty()) arguments->insert(arguments->end(), {"--log-level", log_level_});
+      if (!log_format_.empty()) arguments->insert(arguments->end(), {"--log-format", log_format_});
       if (const auto file = line_.Collected().config_flag) {
         arguments->insert(arguments->end(), {"--config", *file});
       }
@@ -138,6 +142,7 @@ class UpArguments : public Command {
   Ceilings ceilings_;
   WorkerFlags flags_;
   std::string log_level_;
+  std::string log_format_;
   config::Settings broker_{"broker", config::Extent::kPart};
   config::Settings worker_{"worker", config::Extent::kPart};
   config::CommandLine line_;

@@ -24,6 +24,9 @@ namespace {
 constexpr Millis kGrace{4'000};
 // How often children are looked at.
 constexpr Millis kPollInterval{20};
+// For two programs to print their configurations; a loaded machine takes a while to load them.
+constexpr Millis kCheckTime{10'000};
+constexpr Millis kCheckInterval{5};
 constexpr Millis kServingInterval{200};
 // READY comes within a second or so; past this something is wrong.
 constexpr Millis kLongStart{10'000};
@@ -88,26 +91,63 @@ class Up {
         if (auto free = CheckFree(endpoint); !free) return free;
       }
     }
+    if (auto configured = CheckConfigurations(); !configured) return configured;
     return StartBroker();
   }
 
-  Status StartBroker() {
+  /// Both say what they think of their settings before either serves, so that one start shows all faults.
+  /// What else may be wrong their real start tells.
+  Status CheckConfigurations() {
+    std::vector<std::pair<std::string, std::vector<std::string>>> programs;
+    programs.emplace_back(binaries_ + "/skerry-broker", BrokerArguments());
+    // Another program than ours may not know --print-config, and would run.
+    if (options_.worker_program.empty())
+      programs.emplace_back(binaries_ + "/skerry-worker", WorkerArguments());
+    std::vector<ChildProcess> checks;
+    for (auto& [program, arguments] : programs) {
+      arguments.emplace_back("--print-config");
+      auto check = ChildProcess::Start(program, arguments, Surroundings::kInherited, Stdout::kNowhere);
+      if (!check) return Fail(check.error());
+      checks.push_back(std::move(*check));
+    }
+    std::string refused;
+    for (const TimePoint until = SteadyClock::now() + kCheckTime; ChildProcess & check : checks) {
+      while (!check.Ended() && Interrupts() == 0 && SteadyClock::now() < until) {
+        poll(nullptr, 0, static_cast<int>(kCheckInterval.count()));
+      }
+      if (check.exit_status() != kExitUsage) continue;
+      refused += (refused.empty() ? "" : " and ") + check.program().substr(binaries_.size() + 1);
+    }
+    if (refused.empty()) return {};
+    return Fail(ErrorKind::kInvalid, "nothing was started: what " + refused + " cannot take is above");
+  }
+
+  std::vector<std::string> BrokerArguments() const {
     std::vector<std::string> arguments = options_.broker_arguments;
     for (const std::string& endpoint : clients_) arguments.insert(arguments.end(), {"--clients", endpoint});
     for (const std::string& endpoint : workers_at_)
       arguments.insert(arguments.end(), {"--workers", endpoint});
-    auto child = ChildProcess::Start(binaries_ + "/skerry-broker", arguments, Surroundings::kInherited);
+    return arguments;
+  }
+
+  std::vector<std::string> WorkerArguments() const {
+    std::vector<std::string> arguments = options_.worker_arguments;
+    arguments.insert(arguments.end(), {"--broker", workers_at_.front()});
+    return arguments;
+  }
+
+  Status StartBroker() {
+    auto child =
+        ChildProcess::Start(binaries_ + "/skerry-broker", BrokerArguments(), Surroundings::kInherited);
     if (!child) return Fail(child.error());
     broker_ = std::make_unique<ChildProcess>(std::move(*child));
     return {};
   }
 
   void StartWorker(std::size_t index) {
-    std::vector<std::string> arguments = options_.worker_arguments;
-    arguments.insert(arguments.end(), {"--broker", workers_at_.front()});
     const std::string program =
         options_.worker_program.empty() ? binaries_ + "/skerry-worker" : options_.worker_program;
-    auto child = ChildProcess::Start(program, arguments, Surroundings::kInherited);
+    auto child = ChildProcess::Start(program, WorkerArguments(), Surroundings::kInherited);
     if (!child) {
       return Do(core_.OnWorkerEnded(index, {child.error().message, std::nullopt}, SteadyClock::now()));
     }
