@@ -49,6 +49,7 @@ void Describe(config::Settings& s, ConnectOptions& options) {
   s.Choice("jit", pool.jit, {"full", "maglev", "none"}, "V8's compilers in private workers")
       .TradeOff("full pays only for jobs of seconds, and is where most V8 exploits live");
   s.Text("worker_program", pool.worker_program, config::kAnyText, "the private workers' program")
+      .Guarded()
       .DefaultText("skerry-worker beside skerry")
       .Check(&CheckProgram);
   s.Choice("log_level", pool.log_level, {"trace", "debug", "info", "warn", "error", "off"},

@@ -94,7 +94,37 @@ Result<ConfigFile> ReadConfigFile(const std::string& path) {
   return ParseConfig(text, path);
 }
 
+namespace {
+
+/// Debian's toml++ bounds nested values, but not dotted keys: a.a.a... overruns its stack. The line of the
+/// first that is deeper than any configuration; 0: none.
+std::size_t LineOfDeepKey(std::string_view text) {
+  constexpr int kDeepest = 256;
+  std::size_t line = 1;
+  int dots = 0;
+  char quote = 0;
+  for (const char c : text) {
+    if (c == '\n') {
+      ++line;
+      dots = 0;
+      quote = 0;
+    } else if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '.' && ++dots > kDeepest) {
+      return line;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
 Result<ConfigFile> ParseConfig(std::string_view text, const std::string& name) {
+  if (const std::size_t line = LineOfDeepKey(text); line > 0)
+    return Fail(ErrorKind::kInvalid,
+                name + ":" + std::to_string(line) + ": a key nested deeper than any configuration");
   try {
     const toml::table parsed = toml::parse(text, name);
     ConfigFile file{name, {}};

@@ -117,5 +117,16 @@ TEST_F(ConfigFiles, OfOthersAreNotTrustedInTheCurrentFolder) {
   EXPECT_NE(CheckTrusted(path).error().message.find("it belongs to user 65534"), std::string::npos);
 }
 
+TEST(ConfigFile, ADottedKeyOfSixtyThousandPartsIsAFaultAndNoCrash) {
+  std::string key = "a";
+  for (int i = 0; i < 60'000; ++i) key += ".a";
+  for (const std::string& text : {key + " = 1\n", "[" + key + "]\n", "x = {" + key + " = 1}\n"}) {
+    const auto parsed = ParseConfig("# first line\n" + text, "f.toml");
+    ASSERT_FALSE(parsed);
+    EXPECT_EQ(parsed.error().message.substr(0, 9), "f.toml:2:") << parsed.error().message;
+  }
+  EXPECT_TRUE(ParseConfig("x = \"" + std::string(1'000, '.') + "\"\n", "f.toml"));
+}
+
 }  // namespace
 }  // namespace skerry::config

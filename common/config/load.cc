@@ -56,7 +56,10 @@ class Loader {
     for (const std::string& place : inputs_.places) {
       if (access(place.c_str(), F_OK) != 0) continue;
       const auto trusted = CheckTrusted(place);
-      if (trusted) return place;
+      if (trusted) {
+        found_here_ = !place.starts_with('/');
+        return place;
+      }
       loaded_.file_unread = true;
       Complain(trusted.error().message);
       return {};
@@ -116,6 +119,11 @@ class Loader {
     }
     if (const auto* other = std::get_if<OtherValue>(&entry.value)) {
       return Complain(place + ": " + entry.path + " " + setting->Expectation() + ", got " + other->shown);
+    }
+    if (found_here_ && setting->guarded()) {
+      return Complain(place + ": " + entry.path +
+                      " is not taken from a file that only lies in this folder: say --config skerry.toml if "
+                      "you trust it");
     }
     auto value = setting->Accept(std::get<Value>(entry.value));
     if (!value) return Complain(place + ": " + entry.path + " " + value.error().message);
@@ -197,6 +205,7 @@ class Loader {
 
   const std::vector<Settings*>& tables_;
   const Inputs& inputs_;
+  bool found_here_ = false;  // unasked, in the current folder
   Loaded loaded_;
 };
 

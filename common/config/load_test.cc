@@ -266,5 +266,22 @@ TEST(DidYouMean, OffersOnlyWhatIsNear) {
   EXPECT_EQ(DidYouMean("xyz", {"jit"}), "");
 }
 
+TEST_F(Loading, TakesNoProgramFromAFileThatOnlyLiesInTheCurrentFolder) {
+  std::string program;
+  settings_.Text("cell", program, {0, 100}, "a program").Guarded();
+  File("[broker]\nclients = [\"ipc:///c\"]\ncell = \"/tmp/evil\"\n");
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_);
+  inputs_.places = {"skerry.toml"};
+  const auto found = Faults();
+  inputs_.config_flag = "skerry.toml";
+  const auto named = Faults();
+  std::filesystem::current_path(before);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].starts_with("skerry.toml:3: broker.cell is not taken")) << found[0];
+  EXPECT_TRUE(named.empty());
+  EXPECT_EQ(program, "/tmp/evil") << "asked for by name, it is";
+}
+
 }  // namespace
 }  // namespace skerry::config

@@ -93,6 +93,11 @@ Setting& Setting::DefaultText(std::string text) {
   return *this;
 }
 
+Setting& Setting::Guarded() {
+  guarded_ = true;
+  return *this;
+}
+
 Setting& Setting::Needed() {
   needed_ = true;
   default_text_ = "none: must be given";

@@ -52,6 +52,9 @@ class Setting {
   Setting& DefaultText(std::string text);
   /// There is no default: a process without it cannot run.
   Setting& Needed();
+  /// It names a program or weakens a guard: a skerry.toml that merely lies in the current folder may not set
+  /// it, since a folder may come from anybody.
+  Setting& Guarded();
   /// Of a text, or of each text of a list.
   Setting& Check(TextCheck check);
   /// One flag for a family of settings: `--ceiling memoryMb=512`.
@@ -84,6 +87,7 @@ class Setting {
   const std::string& trade_off() const { return trade_off_; }
   const Source& source() const { return source_; }
   bool needed() const { return needed_; }
+  bool guarded() const { return guarded_; }
   /// Needed, and nothing has filled it.
   bool missing() const;
 
@@ -104,6 +108,7 @@ class Setting {
   std::vector<std::string> choices_;
   TextCheck check_;
   bool needed_ = false;
+  bool guarded_ = false;
   Source source_;
   std::function<void(const Value&)> set_;
   std::function<std::optional<Value>()> get_;

@@ -36,8 +36,10 @@ void Describe(config::Settings& s, AgentOptions& options) {
       .TradeOff("full pays only for jobs of seconds, and is where most V8 exploits live");
   s.Choice("sandbox", worker.sandbox, {"strict", "best-effort", "off"},
            "what must hold jobs in: strict starts no cell whose sandbox has a hole")
+      .Guarded()
       .TradeOff("best-effort goes on with what the machine has; off is for looking for faults only");
   s.Text("cell", worker.cell_program, config::kAnyText, "path of skerry-cell")
+      .Guarded()
       .DefaultText("beside this binary");
   s.Text("id", worker.id, {0, kLongestName}, "name of this worker in logs; a random part is added")
       .DefaultText("worker");
