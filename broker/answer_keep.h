@@ -42,11 +42,7 @@ class AnswerKeep {
   const std::deque<Kept>& kept() const { return kept_; }
 
  private:
-  static std::uint64_t BytesOf(const Kept& kept) {
-    std::uint64_t bytes = sizeof(Kept);
-    for (const Payload& payload : kept.payloads) bytes += payload.size();
-    return bytes;
-  }
+  static std::uint64_t BytesOf(const Kept& kept) { return sizeof(Kept) + broker::BytesOf(kept.payloads); }
   void Pop() {
     bytes_ -= BytesOf(kept_.front());
     kept_.pop_front();

@@ -23,9 +23,7 @@ std::uint64_t SetSeq(wire::Header& header, std::uint64_t seq) {
 }  // namespace
 
 std::uint64_t ClientPipe::BytesOf(const std::vector<Payload>& payloads) {
-  std::uint64_t bytes = kBytesPerMessage;
-  for (const Payload& payload : payloads) bytes += payload.size();
-  return bytes;
+  return kBytesPerMessage + broker::BytesOf(payloads);
 }
 
 void ClientPipe::Push(wire::Header header, std::vector<Payload> payloads, std::uint64_t final_number) {

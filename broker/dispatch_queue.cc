@@ -9,9 +9,7 @@ constexpr std::uint64_t kBytesPerJob = 1024;
 }  // namespace
 
 std::uint64_t DispatchQueue::BytesOf(const Job& job) {
-  std::uint64_t bytes = kBytesPerJob;
-  for (const Payload& payload : job.payloads) bytes += payload.size();
-  return bytes;
+  return kBytesPerJob + broker::BytesOf(job.payloads);
 }
 
 bool DispatchQueue::HasRoomFor(std::uint64_t bytes) const {

@@ -24,11 +24,7 @@ struct Worker;
 struct OpenCall {
   wire::Call header;
   std::vector<Payload> payloads;
-  std::uint64_t bytes() const {
-    std::uint64_t sum = sizeof(OpenCall);
-    for (const Payload& payload : payloads) sum += payload.size();
-    return sum;
-  }
+  std::uint64_t bytes() const { return sizeof(OpenCall) + BytesOf(payloads); }
 };
 
 struct Job {

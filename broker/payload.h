@@ -7,6 +7,7 @@
 // atomic.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
