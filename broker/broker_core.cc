@@ -38,13 +38,6 @@ bool Absurd(std::uint64_t slots, std::uint64_t memory_mb) {
   return slots > kMaxSlots || memory_mb > kMaxWorkerMemoryMb;
 }
 
-std::uint64_t SeqOf(const wire::Header& header) {
-  if (const auto* event = std::get_if<wire::Event>(&header)) return event->seq;
-  if (const auto* call = std::get_if<wire::Call>(&header)) return call->seq;
-  if (const auto* final = std::get_if<wire::Final>(&header)) return final->seq;
-  return 0;
-}
-
 bool IsAboutAJob(const wire::Header& header) {
   return std::holds_alternative<wire::Event>(header) || std::holds_alternative<wire::Call>(header) ||
          std::holds_alternative<wire::Final>(header);
@@ -269,7 +262,7 @@ void BrokerCore::FromWorker(Worker& worker, wire::Header& header, std::vector<Pa
     return CutOff(worker, "more than " + std::to_string(kMaxControlMessages) + " messages in a heartbeat",
                   now);
   }
-  if (const std::uint64_t seq = SeqOf(header); seq > 0) {
+  if (const std::uint64_t seq = wire::SeqOf(header); seq > 0) {
     if (seq <= worker.seen) {
       ++counters_.repeated_messages;
       return;

@@ -13,13 +13,6 @@ constexpr std::uint64_t kBytesPerMessage = 512;  // the header's strings and our
 // A mark each quarter of the window keeps it from running dry for a round trip.
 constexpr std::uint64_t kMarksPerWindow = 4;
 
-std::uint64_t SetSeq(wire::Header& header, std::uint64_t seq) {
-  if (auto* event = std::get_if<wire::Event>(&header)) event->seq = seq;
-  if (auto* call = std::get_if<wire::Call>(&header)) call->seq = seq;
-  if (auto* final = std::get_if<wire::Final>(&header)) final->seq = seq;
-  return seq;
-}
-
 }  // namespace
 
 std::uint64_t ClientPipe::BytesOf(const std::vector<Payload>& payloads) {
@@ -28,7 +21,8 @@ std::uint64_t ClientPipe::BytesOf(const std::vector<Payload>& payloads) {
 
 void ClientPipe::Push(wire::Header header, std::vector<Payload> payloads, std::uint64_t final_number) {
   Entry entry;
-  entry.seq = SetSeq(header, next_seq_++);
+  entry.seq = next_seq_++;
+  wire::SetSeq(header, entry.seq);
   entry.bytes = BytesOf(payloads);
   entry.final = std::holds_alternative<wire::Final>(header);
   entry.final_number = final_number;

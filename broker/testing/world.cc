@@ -39,15 +39,6 @@ void Demand(bool holds, const std::string& promise) {
   if (!holds) Broken(promise);
 }
 
-std::uint64_t SeqOf(const wire::Header& header) {
-  return std::visit(
-      [](const auto& message) -> std::uint64_t {
-        if constexpr (requires { message.seq; }) return message.seq;
-        return 0;
-      },
-      header);
-}
-
 }  // namespace
 
 std::ostream& operator<<(std::ostream& out, const Step& step) {
@@ -184,7 +175,7 @@ void World::Take(Client& client, Send& send) {
   if (std::holds_alternative<wire::Bye>(send.header)) return HelloFrom(client);
   const auto* final = std::get_if<wire::Final>(&send.header);
   if (final != nullptr) client.to_ack.push_back(final->id.str());
-  const std::uint64_t seq = SeqOf(send.header);
+  const std::uint64_t seq = wire::SeqOf(send.header);
   if (seq == 0 || seq <= client.seen) return;
   Demand(seq > client.seen, "numbers go up");
   client.seen = seq;
@@ -300,12 +291,8 @@ void World::OnWelcome(Worker& worker, const wire::Welcome& welcome) {
 }
 
 void World::Tell(Worker& worker, wire::Header header, std::vector<Payload> payloads) {
-  std::visit(
-      [&](auto& message) {
-        if constexpr (requires { message.seq; }) message.seq = ++worker.seq;
-      },
-      header);
-  const bool counted = SeqOf(header) > 0;
+  const bool counted = wire::SetSeq(header, worker.seq + 1);
+  if (counted) ++worker.seq;
   Sent sent{std::move(header), std::move(payloads), worker.pings + 1};
   if (counted) worker.unconfirmed.push_back(sent);
   if (worker.welcomed) worker.out.push_back(std::move(sent));

@@ -169,12 +169,7 @@ void ClientCore::OnMessage(wire::Header header, std::vector<std::string> payload
 }
 
 bool ClientCore::SeenBefore(const wire::Header& header) {
-  const std::uint64_t seq = std::visit(
-      [](const auto& message) -> std::uint64_t {
-        if constexpr (requires { message.seq; }) return message.seq;
-        return 0;
-      },
-      header);
+  const std::uint64_t seq = wire::SeqOf(header);
   if (seq == 0) return false;
   if (seq <= seen_) return true;
   seen_ = seq;

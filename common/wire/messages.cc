@@ -31,6 +31,27 @@ std::optional<AnswerKind> AnswerKindByName(std::string_view name) {
   return std::nullopt;
 }
 
+std::uint64_t SeqOf(const Header& header) {
+  return std::visit(
+      [](const auto& message) -> std::uint64_t {
+        if constexpr (requires { message.seq; }) return message.seq;
+        return 0;
+      },
+      header);
+}
+
+bool SetSeq(Header& header, std::uint64_t seq) {
+  return std::visit(
+      [seq](auto& message) {
+        if constexpr (requires { message.seq; }) {
+          message.seq = seq;
+          return true;
+        }
+        return false;
+      },
+      header);
+}
+
 Final ToFinal(const Outcome& outcome) {
   Final final;
   final.attempt = outcome.attempt;

@@ -446,6 +446,11 @@ struct Bye {
 using Header = std::variant<Hello, Welcome, Refuse, Submit, Accepted, Dispatch, Event, Dropped, Tripped, Call,
                             Answer, Cancel, Final, Ack, Credit, Stats, Ping, Pong, Drain, Bye>;
 
+/// The number that a message about a job carries on its link; 0 of any other, and of one not yet numbered.
+std::uint64_t SeqOf(const Header& header);
+/// False, and nothing done, for a message that carries no number.
+bool SetSeq(Header& header, std::uint64_t seq);
+
 /// A Final header and its payload for an outcome; `id`/`lease` are the caller's to set.
 Final ToFinal(const Outcome& outcome);
 std::string DetailPayload(const JobError& error);

@@ -78,14 +78,7 @@ Status BrokerLink::Open() {
 bool BrokerLink::Send(wire::Header header, std::vector<std::string> payloads) {
   const bool event = std::holds_alternative<wire::Event>(header);
   Outgoing message;
-  std::visit(
-      [&](auto& typed) {
-        if constexpr (requires { typed.seq; }) {
-          message.about_job = true;
-          typed.seq = seq_ + 1;
-        }
-      },
-      header);
+  message.about_job = wire::SetSeq(header, seq_ + 1);
   if (const auto* final = std::get_if<wire::Final>(&header)) message.final_of = final->lease;
   message.header = wire::Encode(header);
   message.payloads = std::move(payloads);
