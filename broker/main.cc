@@ -10,6 +10,7 @@
 
 #include "broker/settings.h"
 #include "common/config/command_line.h"
+#include "common/descriptors.h"
 #include "common/fd.h"
 #include "common/hash.h"
 #include "common/logging.h"

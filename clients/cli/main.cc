@@ -7,7 +7,7 @@
 
 #include "clients/cli/commands.h"
 #include "common/config/command_line.h"
-#include "common/fd.h"
+#include "common/descriptors.h"
 
 namespace skerry::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/config/command_line.h"
-#include "common/fd.h"
+#include "common/descriptors.h"
 #include "common/logging.h"
 #include "common/version.h"
 #include "worker/agent/machine.h"
