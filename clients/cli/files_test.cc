@@ -184,6 +184,21 @@ TEST_F(Files, ResumeRefusesAFileThatIsNotResultsAndLeavesItAlone) {
   EXPECT_FALSE(ResultFile::Open("-", Existing::kKeep));
 }
 
+TEST_F(Files, OneRunAtATimeWritesToAFile) {
+  Put(Result("a") + Result("lost", Code::kLost));
+  for (const Existing existing : {Existing::kReplace, Existing::kKeep}) {
+    auto first = ResultFile::Open(path_, Existing::kKeep);
+    ASSERT_TRUE(first) << first.error().message;
+    ASSERT_TRUE(first->Write(Result("b")));
+    const std::string before = Get();
+    auto second = ResultFile::Open(path_, existing);
+    ASSERT_FALSE(second);
+    EXPECT_NE(second.error().message.find("another run is writing to it"), std::string::npos);
+    EXPECT_EQ(Get(), before);
+  }
+  EXPECT_TRUE(ResultFile::Open(path_, Existing::kKeep)) << "the first has ended";
+}
+
 TEST_F(Files, AFullDiskIsAnError) {
   auto file = ResultFile::Open("/dev/full", Existing::kReplace);
   ASSERT_TRUE(file);
