@@ -6,15 +6,8 @@
 namespace skerry::broker {
 
 bool MayRunAgain(const Job& job, const BrokerConfig& config) {
-  switch (job.spec.retry) {
-    case Retry::kNever:
-      return false;
-    case Retry::kSafe:
-      return !job.call_relayed && job.redispatches < 1;
-    case Retry::kAlways:
-      return job.redispatches < config.max_redispatches;
-  }
-  return false;
+  const std::uint32_t most = job.spec.retry == Retry::kAlways ? config.max_redispatches : 1;
+  return AllowsAnotherRun(job.spec.retry, job.call_relayed) && job.redispatches < most;
 }
 
 Millis LeaseTime(const Job& job, const BrokerConfig& config) {

@@ -21,6 +21,10 @@ std::optional<Enum> Find(const std::array<std::string_view, N>& names, std::stri
 
 }  // namespace
 
+bool AllowsAnotherRun(Retry retry, bool made_host_call) {
+  return retry == Retry::kAlways || (retry == Retry::kSafe && !made_host_call);
+}
+
 std::string_view NameOf(Mode mode) {
   return kModes[static_cast<std::size_t>(mode)];
 }

@@ -22,6 +22,10 @@ enum class Level : std::uint8_t { kLog, kInfo, kDebug, kWarn, kError, kAssert };
 /// What a job streams back while it runs.
 enum class EventType : std::uint8_t { kConsole, kStatus };
 
+/// Whether a job that may have run already may run once more (DESIGN section 7). `safe`: where it had made no
+/// host call, which a second run would make again. How often, is the asker's to bound.
+bool AllowsAnotherRun(Retry retry, bool made_host_call);
+
 std::string_view NameOf(Mode mode);
 std::string_view NameOf(Retry retry);
 std::string_view NameOf(Admission admission);

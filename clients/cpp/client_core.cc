@@ -29,11 +29,6 @@ Outcome Ended(Code code, std::string message, std::uint32_t attempt) {
   return outcome;
 }
 
-/// Whether a broker may be given the job again that may have run it and has forgotten it.
-bool MayStartOver(Retry retry, bool made_host_call) {
-  return retry == Retry::kAlways || (retry == Retry::kSafe && !made_host_call);
-}
-
 /// What a broker says is shown on terminals.
 std::string Printable(std::string text) {
   std::replace_if(
@@ -215,7 +210,7 @@ void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
 
 /// The broker has forgotten the session, and may have run this job before.
 void ClientCore::StartOver(Job& job) {
-  if (!MayStartOver(job.spec.retry, !job.calls.empty())) return FinishAsLost(job);
+  if (!AllowsAnotherRun(job.spec.retry, !job.calls.empty())) return FinishAsLost(job);
   if (std::exchange(job.noticed, false)) events_.emplace_back(JobRestarted{job.spec.id});
   job.attempt = 1;
   job.calls.clear();

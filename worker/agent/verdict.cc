@@ -60,8 +60,7 @@ std::string Printable(std::string text) {
 }
 
 bool MayRunAgain(const RerunPolicy& policy) {
-  if (!policy.may_run_again) return false;
-  return policy.retry == Retry::kAlways || (policy.retry == Retry::kSafe && !policy.made_host_call);
+  return policy.may_run_again && AllowsAnotherRun(policy.retry, policy.made_host_call);
 }
 
 }  // namespace
