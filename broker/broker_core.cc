@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "common/logging.h"
+#include "common/printable.h"
 #include "common/utf8.h"
 #include "common/wire/negotiate.h"
 #include "common/wire/stats.h"
@@ -27,10 +28,7 @@ constexpr std::size_t kMaxLabel = 64;
 
 /// What a worker says about itself, fit for a metric's label.
 std::string Label(std::string_view text) {
-  std::string label(text.substr(0, kMaxLabel));
-  for (char& c : label) {
-    if (c < 0x20 || c > 0x7e) c = '?';
-  }
+  const std::string label = PrintableAscii(std::string(text.substr(0, kMaxLabel)));
   return label.empty() ? "unknown" : label;
 }
 

@@ -1,12 +1,15 @@
 // Identifiers as types, so that a tenant is never passed where a job is meant.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "common/printable.h"
 
 namespace skerry {
 
@@ -53,11 +56,7 @@ inline constexpr std::size_t kMaxIdBytes = 256;
 /// Whether an id is fit for logs, labels and terminals: no ASCII control character, so that no id can forge a
 /// line. That it is UTF-8 the codec has checked.
 inline bool IsPrintableId(std::string_view id) {
-  for (const char c : id) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) return false;
-  }
-  return true;
+  return std::none_of(id.begin(), id.end(), IsControl);
 }
 
 }  // namespace skerry

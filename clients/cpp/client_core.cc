@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/hash.h"
+#include "common/printable.h"
 #include "common/utf8.h"
 #include "common/wire/codec.h"
 
@@ -30,13 +31,6 @@ Outcome Ended(Code code, std::string message, std::uint32_t attempt) {
 }
 
 /// What a broker says is shown on terminals.
-std::string Printable(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
-      '?');
-  return text;
-}
-
 std::optional<std::string> FaultOf(const JobSpec& spec) {
   const auto bad = [](const std::string& id) { return id.size() > kMaxIdBytes; };
   if (spec.id.empty() || bad(spec.id.str())) return "id must be 1 to 256 bytes";
@@ -145,7 +139,8 @@ void ClientCore::OnMessage(wire::Header header, std::vector<std::string> payload
         if constexpr (std::is_same_v<Message, wire::Welcome>) {
           if (link_ == LinkState::kConnecting) OnWelcome(message, now);
         } else if constexpr (std::is_same_v<Message, wire::Refuse>) {
-          FailLink({ErrorKind::kUnavailable, "the broker refused the link: " + Printable(message.reason)});
+          FailLink(
+              {ErrorKind::kUnavailable, "the broker refused the link: " + WithoutControls(message.reason)});
         } else if constexpr (std::is_same_v<Message, wire::Bye>) {
           if (link_ == LinkState::kLinked) LoseLink(now);
         } else if constexpr (std::is_same_v<Message, wire::Ping>) {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "common/printable.h"
 #include "common/text_check.h"
 #include "common/utf8.h"
 
@@ -17,10 +18,6 @@ constexpr std::size_t kShownBytes = 64;
 std::string FlagOf(std::string key) {
   std::replace(key.begin(), key.end(), '_', '-');
   return "--" + key;
-}
-
-bool IsControl(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
 /// A TOML basic string.
@@ -261,11 +258,7 @@ std::string TomlText(const Value& value) {
 std::string Shown(std::string_view text) {
   std::string shown(CutUtf8(text, kShownBytes));
   // A terminal is not to be driven by what a file holds.
-  std::replace_if(shown.begin(), shown.end(), IsControl, '?');
-  if (!IsUtf8(shown)) {
-    std::replace_if(
-        shown.begin(), shown.end(), [](char c) { return (c & 0x80) != 0; }, '?');
-  }
+  shown = IsUtf8(shown) ? WithoutControls(std::move(shown)) : PrintableAscii(std::move(shown));
   return shown.size() < text.size() ? shown + "..." : shown;
 }
 

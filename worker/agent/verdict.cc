@@ -2,10 +2,10 @@
 
 #include <signal.h>
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "common/printable.h"
 #include "worker/agent/final_record.h"
 
 namespace skerry::agent {
@@ -52,13 +52,6 @@ bool RetiresCell(int signal) {
 }
 
 // `why` can quote what the isolate sent.
-std::string Printable(std::string text) {
-  if (text.size() > kMaxWhyBytes) text.resize(kMaxWhyBytes);
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c < 0x20 || c > 0x7e; }, '?');
-  return text;
-}
-
 bool MayRunAgain(const RerunPolicy& policy) {
   return policy.may_run_again && AllowsAnotherRun(policy.retry, policy.made_host_call);
 }
@@ -96,7 +89,8 @@ bool Verdict::FinalRecord(const wire::Final& final, std::string payload) {
 bool Verdict::Record(Cause cause, std::string why) {
   if (decided()) return false;
   cause_ = cause;
-  why_ = Printable(std::move(why));
+  if (why.size() > kMaxWhyBytes) why.resize(kMaxWhyBytes);
+  why_ = PrintableAscii(std::move(why));
   return true;
 }
 

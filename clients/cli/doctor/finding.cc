@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "clients/cli/json_text.h"
+#include "common/printable.h"
 
 namespace skerry::cli::doctor {
 namespace {
@@ -50,11 +51,7 @@ int ExitStatusOf(const Findings& findings) {
 
 std::string FirstLine(const std::string& text) {
   constexpr std::size_t kLongest = 300;
-  std::string line = text.substr(0, std::min(text.find('\n'), kLongest));
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
-      '?');
-  return line;
+  return WithoutControls(text.substr(0, std::min(text.find('\n'), kLongest)));
 }
 
 }  // namespace skerry::cli::doctor
