@@ -2,6 +2,7 @@
 #include <string>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "broker/job_ledger.h"
 #include "broker/job_log.h"
@@ -18,6 +19,11 @@ namespace {
 constexpr std::uint32_t kMaxBounces = 5;
 // Lines looked at behind a job that waits for memory: enough to find a smaller one, and bounded.
 constexpr int kMaxPassed = 32;
+
+/// In this order each requeued at the front goes before those dispatched after it.
+void SortLaterLeasesFirst(std::vector<Job*>& jobs) {
+  std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->lease > b->lease; });
+}
 
 }  // namespace
 
@@ -143,7 +149,7 @@ void JobLedger::Reconcile(Worker& worker, const std::vector<LeaseId>& named, Tim
     if (held.contains(lease) && job->state == JobState::kCancelling)
       SendTo(worker, wire::Cancel{JobId(), lease});
   }
-  std::sort(unnamed.begin(), unnamed.end(), [](const Job* a, const Job* b) { return a->lease > b->lease; });
+  SortLaterLeasesFirst(unnamed);
   for (Job* job : unnamed) Unnamed(*job, now);
   for (const LeaseId lease : held) {
     if (worker.leases.contains(lease)) continue;
@@ -168,8 +174,7 @@ void JobLedger::Unnamed(Job& job, TimePoint now) {
 void JobLedger::WorkerGone(Worker& worker, const std::string& why, TimePoint now) {
   std::vector<Job*> jobs;
   for (auto& [lease, job] : worker.leases) jobs.push_back(job);
-  // Later leases first, so that requeueing at the front keeps their order.
-  std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->lease > b->lease; });
+  SortLaterLeasesFirst(jobs);
   for (Job* job : jobs) Lose(*job, why, now);
   workers_.Erase(worker);
   Dispatch(now);
