@@ -10,13 +10,13 @@
 
 #include <cerrno>
 
+#include "common/testing/proc_fs.h"
 #include "common/wire/codec.h"
 #include "common/wire/stream.h"
 #include "tests/fuzz/campaign.h"
 #include "tests/fuzz/fuzz_cell.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/support/places.h"
-#include "tests/support/proc_fs.h"
 #include "worker/cell/cell_process.h"
 
 namespace skerry::fuzz {

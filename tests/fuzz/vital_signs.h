@@ -12,9 +12,9 @@
 #include <thread>
 #include <utility>
 
+#include "common/testing/proc_fs.h"
 #include "common/units.h"
 #include "tests/support/child.h"
-#include "tests/support/proc_fs.h"
 
 namespace skerry::fuzz {
 

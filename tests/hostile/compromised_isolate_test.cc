@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "common/testing/proc_fs.h"
 #include "tests/support/pool.h"
-#include "tests/support/proc_fs.h"
 
 namespace skerry::testing {
 namespace {

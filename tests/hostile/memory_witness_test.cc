@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <thread>
 
+#include "common/testing/proc_fs.h"
 #include "tests/hostile/memory_kind.h"
 #include "tests/support/pool.h"
-#include "tests/support/proc_fs.h"
 
 namespace skerry::testing {
 namespace {

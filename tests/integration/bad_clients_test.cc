@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "clients/cpp/client.h"
+#include "common/testing/proc_fs.h"
 #include "tests/integration/raw_client.h"
 #include "tests/support/pool.h"
-#include "tests/support/proc_fs.h"
 
 namespace skerry::testing {
 namespace {

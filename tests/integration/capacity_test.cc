@@ -2,8 +2,8 @@
 #include <atomic>
 #include <thread>
 
+#include "common/testing/proc_fs.h"
 #include "tests/support/pool.h"
-#include "tests/support/proc_fs.h"
 
 namespace skerry::testing {
 namespace {

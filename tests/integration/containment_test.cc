@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
+#include "common/testing/proc_fs.h"
 #include "tests/support/places.h"
 #include "tests/support/pool_watch.h"
-#include "tests/support/proc_fs.h"
 
 namespace skerry::testing {
 namespace {

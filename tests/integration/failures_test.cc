@@ -3,9 +3,9 @@
 
 #include <thread>
 
+#include "common/testing/proc_fs.h"
 #include "tests/support/pool.h"
 #include "tests/support/pool_watch.h"
-#include "tests/support/proc_fs.h"
 
 namespace skerry::testing {
 namespace {

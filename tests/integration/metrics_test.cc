@@ -2,9 +2,9 @@
 // isolates and cells die.
 #include <signal.h>
 
+#include "common/testing/proc_fs.h"
 #include "tests/integration/metrics_fixture.h"
 #include "tests/support/pool_watch.h"
-#include "tests/support/proc_fs.h"
 
 namespace skerry::testing {
 namespace {

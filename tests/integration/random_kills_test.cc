@@ -19,8 +19,8 @@
 #include <sstream>
 #include <thread>
 
+#include "common/testing/proc_fs.h"
 #include "tests/support/pool.h"
-#include "tests/support/proc_fs.h"
 #include "tests/support/run_log.h"
 
 namespace skerry::testing {

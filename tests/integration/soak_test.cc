@@ -8,8 +8,8 @@
 #include <fstream>
 #include <thread>
 
+#include "common/testing/proc_fs.h"
 #include "tests/support/pool.h"
-#include "tests/support/proc_fs.h"
 
 namespace skerry::testing {
 namespace {

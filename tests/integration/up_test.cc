@@ -3,8 +3,8 @@
 
 #include <thread>
 
+#include "common/testing/proc_fs.h"
 #include "tests/support/pool.h"
-#include "tests/support/proc_fs.h"
 #include "tests/support/variable.h"
 
 namespace skerry::testing {

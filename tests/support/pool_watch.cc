@@ -1,6 +1,6 @@
 #include "tests/support/pool_watch.h"
 
-#include "tests/support/proc_fs.h"
+#include "common/testing/proc_fs.h"
 
 namespace skerry::testing {
 

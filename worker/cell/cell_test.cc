@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "common/testing/proc_fs.h"
 #include "common/wire/codec.h"
 #include "common/wire/stream.h"
 #include "worker/cell/cell_process.h"
@@ -19,6 +20,8 @@
 namespace skerry::cell {
 namespace {
 
+using testing::IsGoneWithin;
+using testing::StatusField;
 using wire::Dispatch;
 using wire::Final;
 
@@ -83,23 +86,6 @@ int KillAndReap(const IsolateProcess& isolate) {
   kill(isolate.pid, SIGKILL);
   rusage usage{};
   return Reap(isolate, &usage);
-}
-
-std::string StatusField(pid_t pid, const std::string& key) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(key + ":")) return line.substr(line.find_first_not_of(" \t", key.size() + 1));
-  }
-  return "";
-}
-
-bool IsGoneWithin(pid_t pid, Millis patience) {
-  for (const TimePoint end = SteadyClock::now() + patience; SteadyClock::now() < end;) {
-    const std::string state = StatusField(pid, "State");
-    if (state.empty() || state[0] == 'Z') return true;
-    std::this_thread::sleep_for(Millis(5));
-  }
-  return false;
 }
 
 TEST(Cell, TellsItsV8Version) {

@@ -19,22 +19,18 @@
 #include <functional>
 #include <string>
 
+#include "common/testing/proc_fs.h"
+
 namespace skerry::cell {
 namespace {
+
+using testing::StatusField;
 
 constexpr int kSetUpFailed = 99;
 // Exit codes carry errno; 0 is success.
 using Attempt = std::function<int()>;
 
 constexpr timespec kAnHour{3600, 0};
-
-std::string StatusField(pid_t pid, const std::string& key) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with(key + ":")) return line.substr(line.find_first_not_of(" \t", key.size() + 1));
-  }
-  return "";
-}
 
 int ErrnoOf(long result) {
   return result < 0 ? errno : 0;

@@ -1,4 +1,4 @@
-#include "tests/support/proc_fs.h"
+#include "common/testing/proc_fs.h"
 
 #include <dirent.h>
 
