@@ -164,6 +164,7 @@ void World::Read(Client& client) {
 void World::Take(Client& client, Send& send) {
   if (const auto* welcome = std::get_if<wire::Welcome>(&send.header)) {
     client.linked = true;
+    client.read = 0;
     if (welcome->epoch != client.epoch) client.seen = 0;
     client.epoch = welcome->epoch;
     for (const auto& [id, spec] : std::map(client.unfinished))
@@ -176,8 +177,10 @@ void World::Take(Client& client, Send& send) {
   const auto* final = std::get_if<wire::Final>(&send.header);
   if (final != nullptr) client.to_ack.push_back(final->id.str());
   const std::uint64_t seq = wire::SeqOf(send.header);
-  if (seq == 0 || seq <= client.seen) return;
-  Demand(seq > client.seen, "numbers go up");
+  if (seq == 0) return;
+  Demand(seq > client.read, "numbers go up");
+  client.read = seq;
+  if (seq <= client.seen) return;
   client.seen = seq;
   std::visit(
       [&](const auto& message) {

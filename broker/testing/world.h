@@ -64,6 +64,7 @@ class World {
     bool linked = false;
     bool acknowledges = true;
     std::uint64_t epoch = 0;
+    std::uint64_t read = 0;  // of the numbers since the WELCOME, the last
     std::uint64_t seen = 0;
     std::deque<Send> inbox;
     std::vector<std::string> to_ack;
