@@ -98,6 +98,7 @@ class World {
   };
 
   static BrokerConfig Config();
+  static void Demand(bool holds, const std::string& promise);
   void PlayClient(Client& client, const Step& step);
   void PlayWorker(Worker& worker, const Step& step);
   void Pass(Millis time, bool talking);
