@@ -1,9 +1,9 @@
 // The clients of a World.
-#include "broker/testing/world.h"
-
 #include <iterator>
 #include <utility>
 #include <variant>
+
+#include "broker/testing/world.h"
 
 namespace skerry::broker::testing {
 

@@ -1,10 +1,10 @@
 // The workers of a World, honest and lying.
-#include "broker/testing/world.h"
-
 #include <iterator>
 #include <numeric>
 #include <utility>
 #include <variant>
+
+#include "broker/testing/world.h"
 
 namespace skerry::broker::testing {
 
