@@ -59,10 +59,25 @@ bool MayRunAgain(const RerunPolicy& policy) {
 }  // namespace
 
 std::string_view NameOf(Cause cause) {
-  constexpr std::array<std::string_view, kCauseCount> kNames = {"wallClock", "cpuClock",       "memory",
-                                                                "cancelled", "protocolBroken", "aborted",
-                                                                "handOver",  "forbiddenCall"};
-  return kNames[static_cast<std::size_t>(cause)];
+  switch (cause) {
+    case Cause::kWallClock:
+      return "wallClock";
+    case Cause::kCpuClock:
+      return "cpuClock";
+    case Cause::kMemory:
+      return "memory";
+    case Cause::kCancelled:
+      return "cancelled";
+    case Cause::kProtocolBroken:
+      return "protocolBroken";
+    case Cause::kAborted:
+      return "aborted";
+    case Cause::kHandOver:
+      return "handOver";
+    case Cause::kForbiddenCall:
+      return "forbiddenCall";
+  }
+  return {};
 }
 
 MemoryEvidence JudgeMemory(Bytes peak_resident, Bytes baseline, std::uint64_t memory_mb) {
@@ -95,6 +110,7 @@ bool Verdict::Record(Cause cause, std::string why) {
 }
 
 void Verdict::Exited(const ExitStatus& status, MemoryEvidence evidence) {
+  if (exit_) return;
   exit_ = status;
   evidence_ = evidence;
 }

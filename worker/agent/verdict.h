@@ -42,6 +42,7 @@ enum class Cause : std::uint8_t {
   kForbiddenCall,   ///< it made a system call that is not on the list
 };
 inline constexpr int kCauseCount = 8;
+/// Empty for what is no cause.
 std::string_view NameOf(Cause cause);
 
 /// Whether the process was near its memory bound when it died: says whether a death by signal was for want of
@@ -85,10 +86,12 @@ class Verdict {
   bool FinalRecord(const wire::Final& final, std::string payload);
   /// True: this is the first cause, and the caller kills.
   bool Record(Cause cause, std::string why = {});
-  bool decided() const { return final_.has_value() || cause_.has_value(); }
+  /// What comes from now on changes nothing.
+  bool decided() const { return final_.has_value() || cause_.has_value() || exit_.has_value(); }
   bool has_final() const { return final_.has_value(); }
   std::optional<Cause> cause() const { return cause_; }
 
+  /// Once, when everything that the process had sent has been read.
   void Exited(const ExitStatus& status, MemoryEvidence evidence);
   /// Once it has exited.
   Decision Decide(const RerunPolicy& policy) const;

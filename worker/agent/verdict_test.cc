@@ -6,33 +6,10 @@
 #include <functional>
 #include <vector>
 
+#include "worker/agent/testing/verdict_inputs.h"
+
 namespace skerry::agent {
 namespace {
-
-ExitStatus Exit(int code) {
-  ExitStatus status;
-  status.code = code;
-  return status;
-}
-ExitStatus Signal(int signal) {
-  ExitStatus status;
-  status.signal = signal;
-  return status;
-}
-
-wire::Final OkFinal() {
-  wire::Final final;
-  final.ok = true;
-  return final;
-}
-wire::Final ErrorFinal(Code code, std::string limit = {}) {
-  Outcome outcome;
-  outcome.error = MakeError(code, "said so", std::move(limit));
-  return wire::ToFinal(outcome);
-}
-std::string Detail(Code code) {
-  return wire::DetailPayload(MakeError(code, "said so"));
-}
 
 Limits CpuLimited() {
   Limits limits;
@@ -54,54 +31,6 @@ std::string Text(const Decision& decision) {
   return decision.outcome.error
              ? std::string(NameOf(decision.outcome.error->code)) + ":" + decision.outcome.error->limit
              : "ok";
-}
-
-// Everything that can end a run, and the end that it is when nothing came before it.
-struct Ending {
-  std::string name;
-  std::function<void(Verdict&)> apply;
-  std::string expected;
-};
-
-std::vector<Ending> Endings() {
-  const auto record = [](Cause cause) { return [cause](Verdict& v) { v.Record(cause, "why"); }; };
-  const auto final = [](Code code, std::string limit) {
-    return [code, limit](Verdict& v) { v.FinalRecord(ErrorFinal(code, limit), Detail(code)); };
-  };
-  return {
-      {"ok final", [](Verdict& v) { v.FinalRecord(OkFinal(), "1"); }, "ok"},
-      {"RUNTIME final", final(Code::kRuntime, ""), "RUNTIME:"},
-      {"OOM final", final(Code::kOom, "memoryMb"), "OOM:memoryMb"},
-      {"broken final", [](Verdict& v) { v.FinalRecord(OkFinal(), "{"); }, "CRASH:"},
-      {"wall clock", record(Cause::kWallClock), "TIMEOUT:timeoutMs"},
-      {"cpu clock", record(Cause::kCpuClock), "TIMEOUT:cpuMs"},
-      {"memory", record(Cause::kMemory), "OOM:memoryMb"},
-      {"cancelled", record(Cause::kCancelled), "CANCELLED:"},
-      {"protocol", record(Cause::kProtocolBroken), "CRASH:"},
-      {"aborted", record(Cause::kAborted), "LOST:"},
-      {"hand-over", record(Cause::kHandOver), "LOST:"},
-  };
-}
-
-TEST(Verdict, KeepsTheFirstCauseAgainstEveryLaterOneAndEveryExit) {
-  const std::vector<ExitStatus> exits = {Exit(0), Exit(7), Signal(SIGKILL), Signal(SIGSEGV)};
-  for (const Ending& first : Endings()) {
-    for (const Ending& later : Endings()) {
-      for (const ExitStatus& exit : exits) {
-        for (const MemoryEvidence evidence : {MemoryEvidence::kNo, MemoryEvidence::kYes}) {
-          Verdict verdict = Started();
-          first.apply(verdict);
-          EXPECT_TRUE(verdict.decided());
-          later.apply(verdict);
-          verdict.Exited(exit, evidence);
-          const Decision decision = verdict.Decide(Allowed());
-          EXPECT_EQ(Text(decision), first.expected) << first.name << ", then " << later.name;
-          EXPECT_EQ(decision.rerun, Rerun::kNo) << first.name << ", then " << later.name;
-          EXPECT_TRUE(decision.outcome.ok() || decision.outcome.error->started);
-        }
-      }
-    }
-  }
 }
 
 TEST(Verdict, TellsTheFirstCauseFromTheLaterOnes) {
