@@ -6,10 +6,11 @@ namespace skerry {
 namespace {
 
 constexpr std::array<std::string_view, kIsolateExitCount> kExits = {
-    "finished",        "exited",         "sigsegv",          "sigbus",        "sigill",
-    "sigtrap",         "sigfpe",         "sigabrt",          "sigsys",        "foreign_kill",
-    "other_signal",    "killed_timeout", "killed_cpu",       "killed_memory", "killed_cancelled",
-    "killed_protocol", "killed_stopped", "killed_hand_over", "died_idle",     "discarded"};
+    "finished",         "exited",          "sigsegv",        "sigbus",           "sigill",
+    "sigtrap",          "sigfpe",          "sigabrt",        "sigsys",           "oom_kill",
+    "foreign_kill",     "other_signal",    "killed_timeout", "killed_cpu",       "killed_memory",
+    "killed_cancelled", "killed_protocol", "killed_stopped", "killed_hand_over", "died_idle",
+    "discarded"};
 constexpr std::array<std::string_view, kCellRestartCount> kRestarts = {
     "died", "start_failed", "fork_timeout", "fork_failed", "age", "forks", "crash", "useless"};
 

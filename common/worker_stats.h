@@ -26,7 +26,8 @@ enum class IsolateExit : std::uint8_t {
   kFpe,
   kAbrt,
   kSys,
-  kForeignKill,  ///< SIGKILL, sent by neither the worker nor the program: the kernel's, an operator's
+  kOomKill,      ///< SIGKILL by the kernel, for want of memory
+  kForeignKill,  ///< SIGKILL, sent by neither the worker nor the kernel's OOM killer: an operator's
   kOtherSignal,
   kKilledTimeout,  ///< timeoutMs
   kKilledCpu,      ///< cpuMs
@@ -38,7 +39,7 @@ enum class IsolateExit : std::uint8_t {
   kDiedIdle,        ///< before it was given a job
   kDiscarded,       ///< one too many, or of a retired cell
 };
-inline constexpr std::size_t kIsolateExitCount = 20;
+inline constexpr std::size_t kIsolateExitCount = 21;
 
 /// Why a cell was, or had to be, started anew.
 enum class CellRestart : std::uint8_t {

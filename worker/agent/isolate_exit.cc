@@ -56,6 +56,7 @@ IsolateExit ExitOf(const Verdict& verdict, const ExitStatus& status) {
   if (const auto cause = verdict.cause()) return KilledFor(*cause);
   // Killed after its final because it did not leave in time: it had finished all the same.
   if (verdict.has_final()) return IsolateExit::kFinished;
+  if (status.signal == SIGKILL && verdict.evidence() != MemoryEvidence::kNo) return IsolateExit::kOomKill;
   return status.signal == 0 ? IsolateExit::kExited : DiedOf(status.signal);
 }
 

@@ -53,5 +53,17 @@ TEST(IsolateExitOf, WithNeitherTheKernelsWordCounts) {
   for (const auto& [signal, exit] : table) EXPECT_EQ(ExitOf(verdict, Died(signal)), exit) << signal;
 }
 
+TEST(IsolateExitOf, ASigkillForWantOfMemoryIsTheOomKillers) {
+  const std::pair<MemoryEvidence, IsolateExit> table[] = {
+      {MemoryEvidence::kNo, IsolateExit::kForeignKill},
+      {MemoryEvidence::kYes, IsolateExit::kOomKill},
+      {MemoryEvidence::kOomKiller, IsolateExit::kOomKill}};
+  for (const auto& [evidence, exit] : table) {
+    Verdict verdict(Limits(), 1);
+    verdict.Exited(Died(SIGKILL), evidence);
+    EXPECT_EQ(ExitOf(verdict, Died(SIGKILL)), exit);
+  }
+}
+
 }  // namespace
 }  // namespace skerry::agent

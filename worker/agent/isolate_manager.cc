@@ -1,5 +1,7 @@
 #include "worker/agent/isolate_manager.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -33,6 +35,7 @@ IsolateManager::IsolateManager(EventLoop& loop, CellFactory factory, Options opt
       options_(options),
       ledger_(options.max_concurrent_isolates, options.JobsMb()),
       forbidden_calls_(loop),
+      oom_kills_(options.machine_root),
       wanted_spares_(options.max_spares),
       cells_(loop, std::move(factory), *this, stats_, options.cells) {}
 
@@ -46,8 +49,8 @@ std::optional<Isolate> IsolateManager::TakeSpare() {
     Spare& oldest = spares_.front();
     oldest.watch.Reset();
     // One that died a moment ago, with the news still in the loop's queue, is of no use to a job.
-    if (oldest.isolate.TryReap()) {
-      stats_.Count(IsolateExit::kDiedIdle);
+    if (const auto status = oldest.isolate.TryReap()) {
+      CountIdleDeath(*status);
     } else {
       isolate.emplace(std::move(oldest.isolate));
     }
@@ -91,13 +94,20 @@ void IsolateManager::AddSpare(Isolate isolate) {
 void IsolateManager::OnSpareDied(Spares::iterator spare) {
   const auto status = spare->isolate.TryReap();
   if (!status) return;
-  stats_.Count(IsolateExit::kDiedIdle);
+  CountIdleDeath(*status);
   const CellNumber cell = spare->isolate.cell();
   log::Warn("an idle isolate died", {{"cell", cell}, {"signal", status->signal}, {"status", status->code}});
   spares_.erase(spare);
   // When it was one too many, refilling waits for the next cell: forking more of these would go round in
   // circles.
   if (!CountUseless(cell)) Refill();
+}
+
+void IsolateManager::CountIdleDeath(const ExitStatus& status) {
+  stats_.Count(IsolateExit::kDiedIdle);
+  if (status.signal == SIGKILL && oom_kills_.Explain(loop_.Now())) {
+    log::Error("the kernel's OOM killer took an idle isolate; the machine or its group is short of memory");
+  }
 }
 
 void IsolateManager::NoteHandOver(CellNumber cell, HandOver result) {

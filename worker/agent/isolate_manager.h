@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <list>
 #include <memory>
@@ -27,6 +28,7 @@
 #include "worker/agent/forbidden_call_watch.h"
 #include "worker/agent/isolate.h"
 #include "worker/agent/lease_ledger.h"
+#include "worker/agent/oom_kills.h"
 
 namespace skerry::agent {
 
@@ -48,6 +50,8 @@ class IsolateManager : private CellListener {
     std::uint64_t worker_memory_mb = 1024;
     /// How long a job may wait for a fork before it is LOST.
     Millis max_wait{10'000};
+    /// Where /proc and /sys are, for tests.
+    std::filesystem::path machine_root = "/";
     CellSupervisor::Options cells;
 
     std::uint64_t ReservedMb() const { return 2 * kCellMb + max_spares * kSpareMb; }
@@ -89,6 +93,8 @@ class IsolateManager : private CellListener {
   void Retire(CellNumber cell) { cells_.Retire(cell, CellRestart::kCrash); }
   /// Whom to tell when the job's process makes a forbidden system call.
   ForbiddenCallWatch& forbidden_calls() { return forbidden_calls_; }
+  /// Explains a SIGKILL that an isolate got and nobody here sent.
+  OomKills& oom_kills() { return oom_kills_; }
   /// No more forks ahead of need, and no new cells unless a job waits for one: the worker is draining.
   void StopSpares();
   /// Told when forks can (not) be hoped for.
@@ -120,6 +126,8 @@ class IsolateManager : private CellListener {
   void OnCellHealth(bool healthy) override;
 
   void AddSpare(Isolate isolate);
+  /// Of the OOM killer's count, an idle isolate's death takes its part.
+  void CountIdleDeath(const ExitStatus& status);
   void OnSpareDied(Spares::iterator spare);
   /// True: it was one too many, and the cell is to be replaced.
   bool CountUseless(CellNumber cell);
@@ -132,6 +140,7 @@ class IsolateManager : private CellListener {
   LeaseLedger ledger_;
   WorkerStats stats_;
   ForbiddenCallWatch forbidden_calls_;
+  OomKills oom_kills_;
   Spares spares_;  // oldest first
   Waiters waiters_;
   std::size_t wanted_spares_;

@@ -1,5 +1,6 @@
 #include "worker/agent/isolate_run.h"
 
+#include <signal.h>
 #include <sys/random.h>
 
 #include <utility>
@@ -39,10 +40,11 @@ std::uint64_t RandomSeed() {
 }  // namespace
 
 IsolateRun::IsolateRun(EventLoop& loop, Isolate isolate, const JobPlan& plan, std::uint32_t attempt,
-                       RunListener& listener)
+                       OomKills& oom_kills, RunListener& listener)
     : loop_(loop),
       plan_(plan),
       attempt_(attempt),
+      oom_kills_(oom_kills),
       listener_(listener),
       isolate_(std::move(isolate)),
       port_(isolate_.socket(), MaxFrameBytes(plan.limits)),
@@ -54,6 +56,7 @@ void IsolateRun::Start() {
   socket_watch_ = loop_.OnReadable(isolate_.socket(), [this] { OnSocketReadable(); });
   exit_watch_ = loop_.OnReadable(isolate_.pidfd(), [this] { OnExit(); });
   timer_ = loop_.After(kHandOverTime, [this] { Stop(Cause::kHandOver, "its process did not take it"); });
+  oom_kills_.Note(loop_.Now());
   if (auto status = SetLimits(); !status) return Stop(Cause::kHandOver, status.error().message);
   SendJob();
 }
@@ -276,8 +279,16 @@ void IsolateRun::OnExit() {
   socket_watch_.Reset();
   timer_.Cancel();
   eof_timer_.Cancel();
-  verdict_.Exited(*exit_, JudgeMemory(exit_->peak_resident, baseline_.resident, plan_.limits.memory_mb()));
+  verdict_.Exited(*exit_, JudgeDeath());
   Apply(RunEvent::kExited);
+}
+
+MemoryEvidence IsolateRun::JudgeDeath() {
+  // Asked even of a process that was near its bound: the kernel has counted that death as well.
+  const bool unexplained = exit_->signal == SIGKILL && !verdict_.decided();
+  const bool by_oom_killer = unexplained && oom_kills_.Explain(loop_.Now());
+  const auto own = JudgeMemory(exit_->peak_resident, baseline_.resident, plan_.limits.memory_mb());
+  return own == MemoryEvidence::kNo && by_oom_killer ? MemoryEvidence::kOomKiller : own;
 }
 
 // Nothing that it sends is looked at any more: what came before stands, what comes after is noise.

@@ -3,8 +3,9 @@
 // is the shell that has descriptors and timers.
 //
 // Threads: the event loop's.
-// Ownership: owns the isolate; borrows the plan, which must outlive it. The listener may destroy the run
-// inside OnRunEnded, and only there. Errors: none; whatever goes wrong is a verdict.
+// Ownership: owns the isolate; borrows the plan and the OOM killer's count, which must outlive it. The
+// listener may destroy the run inside OnRunEnded, and only there. Errors: none; whatever goes wrong is a
+// verdict.
 #pragma once
 
 #include <memory>
@@ -17,6 +18,7 @@
 #include "worker/agent/isolate_port.h"
 #include "worker/agent/job_plan.h"
 #include "worker/agent/limit_watch.h"
+#include "worker/agent/oom_kills.h"
 #include "worker/agent/run_state.h"
 #include "worker/agent/verdict.h"
 
@@ -35,7 +37,7 @@ class RunListener {
 class IsolateRun {
  public:
   IsolateRun(EventLoop& loop, Isolate isolate, const JobPlan& plan, std::uint32_t attempt,
-             RunListener& listener);
+             OomKills& oom_kills, RunListener& listener);
   IsolateRun(const IsolateRun&) = delete;
   IsolateRun& operator=(const IsolateRun&) = delete;
 
@@ -76,10 +78,12 @@ class IsolateRun {
   bool distrusted() const;
   void OnPeerClosed();
   void OnExit();
+  MemoryEvidence JudgeDeath();
 
   EventLoop& loop_;
   const JobPlan& plan_;
   const std::uint32_t attempt_;
+  OomKills& oom_kills_;
   RunListener& listener_;
 
   Isolate isolate_;

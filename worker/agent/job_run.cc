@@ -57,7 +57,8 @@ void JobRun::SeekIsolate() {
 }
 
 void JobRun::Run(Isolate isolate) {
-  run_.emplace(loop_, std::move(isolate), plan_, attempt_, static_cast<RunListener&>(*this));
+  run_.emplace(loop_, std::move(isolate), plan_, attempt_, isolates_.oom_kills(),
+               static_cast<RunListener&>(*this));
   forbidden_calls_ = isolates_.forbidden_calls().Register(
       run_->pid(), [this](const std::string& call) { run_->Stop(Cause::kForbiddenCall, call); });
   run_->Start();

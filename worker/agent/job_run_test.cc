@@ -9,6 +9,7 @@
 
 #include "common/logging.h"
 #include "worker/agent/testing/fake_cell.h"
+#include "worker/agent/testing/fake_root.h"
 #include "worker/agent/testing/fake_uplink.h"
 #include "worker/agent/testing/loop_runner.h"
 
@@ -111,6 +112,24 @@ TEST_F(JobRunTest, HandsOverLargeCodeAndInputWithoutBlocking) {
   const Outcome outcome = Finish();
   EXPECT_TRUE(outcome.ok());
   EXPECT_EQ(outcome.value.size(), input.size());
+}
+
+TEST_F(JobRunTest, CallsASigkillOutOfMemoryForAsManyDeathsAsTheOomKillerCounted) {
+  FakeRoot root;
+  root.Write("proc/vmstat", "oom_kill 5\n");
+  options_.machine_root = root.path();
+  EXPECT_EQ(Text(Play("signal 9", {}, Retry::kNever)), "LOST ") << "counted before the worker began";
+  root.Write("proc/vmstat", "oom_kill 6\n");
+  EXPECT_EQ(Text(Play("on-attempt 1 signal 9\nattempt")), "ok 2") << "the machine was short, not the job";
+  root.Write("proc/vmstat", "oom_kill 7\n");
+  EXPECT_EQ(Text(Play("signal 9", {}, Retry::kNever)), "OOM ");
+  EXPECT_EQ(Text(Play("signal 9", {}, Retry::kNever)), "LOST ") << "one kill explains one death";
+  root.Write("proc/vmstat", "oom_kill 8\n");
+  EXPECT_EQ(Text(Play("alloc 24\nsignal 9", {{"memoryMb", 8}}, Retry::kNever)), "OOM memoryMb");
+  EXPECT_EQ(Text(Play("signal 9", {}, Retry::kNever)), "LOST ") << "the one near its bound used it up";
+  const WorkerStats figures = manager().Figures();
+  EXPECT_EQ(figures.exits[static_cast<std::size_t>(IsolateExit::kOomKill)], 3u);
+  EXPECT_EQ(figures.exits[static_cast<std::size_t>(IsolateExit::kForeignKill)], 3u);
 }
 
 TEST_F(JobRunTest, PassesOnTheErrorsThatAProgramCanHave) {

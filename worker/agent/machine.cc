@@ -7,6 +7,8 @@
 #include <string>
 #include <thread>
 
+#include "worker/agent/memory_groups.h"
+
 namespace skerry::agent {
 namespace {
 
@@ -21,33 +23,19 @@ std::uint64_t ReadLimit(const fs::path& file) {
   return in >> bytes ? bytes : kNoLimit;
 }
 
-// The smallest limit from `group` up to the mount. Inside a container the path is that of the host and may
-// not exist here; the mount's own file is then the container's limit.
-std::uint64_t SmallestLimit(const fs::path& mount, const fs::path& group, const char* file) {
-  std::uint64_t smallest = ReadLimit(mount / file);
-  for (fs::path at = group.relative_path(); !at.empty(); at = at.parent_path()) {
-    smallest = std::min(smallest, ReadLimit(mount / at / file));
+// The smallest limit from the group up to the mount.
+std::uint64_t SmallestLimit(const MemoryGroup& group) {
+  const char* file = group.version == MemoryGroup::Version::k2 ? "memory.max" : "memory.limit_in_bytes";
+  std::uint64_t smallest = ReadLimit(group.mount / file);
+  for (fs::path at = group.path; !at.empty(); at = at.parent_path()) {
+    smallest = std::min(smallest, ReadLimit(group.mount / at / file));
   }
   return smallest;
 }
 
 std::uint64_t CgroupLimit(const fs::path& root) {
   std::uint64_t smallest = kNoLimit;
-  std::ifstream groups(root / "proc/self/cgroup");
-  // hierarchy:controllers:path; version 2 has hierarchy 0 and no controllers.
-  for (std::string line; std::getline(groups, line);) {
-    const std::size_t first = line.find(':');
-    const std::size_t second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
-    const fs::path group = line.substr(second + 1);
-    if (controllers == ",,") {
-      smallest = std::min(smallest, SmallestLimit(root / "sys/fs/cgroup", group, "memory.max"));
-    } else if (controllers.find(",memory,") != std::string::npos) {
-      smallest =
-          std::min(smallest, SmallestLimit(root / "sys/fs/cgroup/memory", group, "memory.limit_in_bytes"));
-    }
-  }
+  for (const MemoryGroup& group : OwnMemoryGroups(root)) smallest = std::min(smallest, SmallestLimit(group));
   return smallest;
 }
 

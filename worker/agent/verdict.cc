@@ -168,11 +168,25 @@ Decision Verdict::DecideByExit(const RerunPolicy& policy) const {
   if (signal == 0)
     return Ended(MakeError(Code::kCrash, "the job's process " + DescribeExit() + " without a result"));
   if (evidence_ == MemoryEvidence::kYes && MayBeWantOfMemory(signal)) return Ended(ErrorOf(Cause::kMemory));
+  if (evidence_ == MemoryEvidence::kOomKiller && signal == SIGKILL) return MachineShortOfMemory(policy);
   const std::string what = "the job's process " + DescribeExit();
   Decision decision =
       ComesFromOutside(signal)
           ? Ended(MakeError(Code::kLost, what + ", sent by neither the worker nor a memory limit"))
           : Ended(MakeError(Code::kCrash, what));
+  if (MayRunAgain(policy)) decision.rerun = Rerun::kAsNextAttempt;
+  return decision;
+}
+
+// No limit of the job's has tripped, so none is named; with more room the same job may end well.
+Decision Verdict::MachineShortOfMemory(const RerunPolicy& policy) const {
+  JobError error =
+      MakeError(Code::kOom,
+                "the machine or its control group ran out of memory, and the kernel's OOM killer "
+                "took the job's process, which was within its memoryMb (" +
+                    std::to_string(limits_.memory_mb()) + ")");
+  error.retryable = true;
+  Decision decision = Ended(std::move(error));
   if (MayRunAgain(policy)) decision.rerun = Rerun::kAsNextAttempt;
   return decision;
 }

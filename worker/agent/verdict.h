@@ -45,9 +45,12 @@ inline constexpr int kCauseCount = 8;
 /// Empty for what is no cause.
 std::string_view NameOf(Cause cause);
 
-/// Whether the process was near its memory bound when it died: says whether a death by signal was for want of
-/// memory.
-enum class MemoryEvidence : bool { kNo, kYes };
+/// Whether a death by signal was for want of memory, and whose.
+enum class MemoryEvidence : std::uint8_t {
+  kNo,
+  kYes,        ///< the process was near its own memory bound
+  kOomKiller,  ///< it was not, but the kernel's OOM killer took it: the machine or its group was short
+};
 /// Peak resident growth over hand-over, against the job's budget.
 MemoryEvidence JudgeMemory(Bytes peak_resident, Bytes baseline, std::uint64_t memory_mb);
 
@@ -90,6 +93,7 @@ class Verdict {
   bool decided() const { return final_.has_value() || cause_.has_value() || exit_.has_value(); }
   bool has_final() const { return final_.has_value(); }
   std::optional<Cause> cause() const { return cause_; }
+  MemoryEvidence evidence() const { return evidence_; }
 
   /// Once, when everything that the process had sent has been read.
   void Exited(const ExitStatus& status, MemoryEvidence evidence);
@@ -99,6 +103,7 @@ class Verdict {
  private:
   JobError ErrorOf(Cause cause) const;
   Decision DecideByExit(const RerunPolicy& policy) const;
+  Decision MachineShortOfMemory(const RerunPolicy& policy) const;
   Decision HandOverFailed(const RerunPolicy& policy) const;
   Decision Ended(JobError error) const;
   std::string DescribeExit() const;

@@ -43,7 +43,15 @@ Ending ErrorFinalOf(Code code, const std::string& limit, std::string expected, F
 }
 
 std::string Told(MemoryEvidence evidence) {
-  return evidence == MemoryEvidence::kYes ? " short of memory" : " with memory to spare";
+  switch (evidence) {
+    case MemoryEvidence::kNo:
+      return " with memory to spare";
+    case MemoryEvidence::kYes:
+      return " short of memory";
+    case MemoryEvidence::kOomKiller:
+      return " by the OOM killer";
+  }
+  return {};
 }
 
 Ending Death(const ExitStatus& status, MemoryEvidence evidence, std::string expected, Fault fault,
@@ -84,6 +92,9 @@ std::vector<Ending> Deaths() {
       Death(Exit(7), Memory::kYes, "CRASH:", Fault::kProgram),
       Death(Signal(SIGKILL), Memory::kNo, "LOST:", Fault::kInfrastructure, again),
       Death(Signal(SIGKILL), Memory::kYes, "OOM:memoryMb", Fault::kLimit),
+      Death(Signal(SIGKILL), Memory::kOomKiller, "OOM:", Fault::kLimit, again),
+      Death(Signal(SIGSEGV), Memory::kOomKiller, "CRASH:", Fault::kProgram, again),
+      Death(Exit(0), Memory::kOomKiller, "CRASH:", Fault::kProgram),
       Death(Signal(SIGSEGV), Memory::kNo, "CRASH:", Fault::kProgram, again),
       Death(Signal(SIGSEGV), Memory::kYes, "OOM:memoryMb", Fault::kLimit),
       Death(Signal(SIGSYS), Memory::kNo, "CRASH:", Fault::kProgram, again),

@@ -90,6 +90,19 @@ TEST(Verdict, CallsASigkillThatNobodyExplainsLost) {
   EXPECT_EQ(decision.rerun, Rerun::kAsNextAttempt);
 }
 
+TEST(Verdict, CallsADeathByTheOomKillerWithinTheBudgetOutOfMemoryAndNamesNoLimit) {
+  Verdict verdict = Started();
+  verdict.Exited(Signal(SIGKILL), MemoryEvidence::kOomKiller);
+  const Decision decision = verdict.Decide(Allowed());
+  EXPECT_EQ(Text(decision), "OOM:");
+  EXPECT_EQ(decision.outcome.error->fault, Fault::kLimit);
+  EXPECT_TRUE(decision.outcome.error->retryable);
+  EXPECT_NE(decision.outcome.error->message.find("the machine or its control group ran out of memory"),
+            std::string::npos)
+      << decision.outcome.error->message;
+  EXPECT_FALSE(decision.retire_cell);
+}
+
 TEST(Verdict, CallsAnExitWithoutAFinalACrashAndDoesNotRunItAgain) {
   for (const int code : {0, 3}) {
     Verdict verdict = Started();
@@ -118,9 +131,12 @@ TEST(Verdict, RunsACrashAgainOnlyAsTheJobAllows) {
       {Retry::kAlways, true, false, Rerun::kNo},
   };
   for (const Row& row : rows) {
-    for (const int signal : {SIGSEGV, SIGKILL}) {
+    const std::pair<int, MemoryEvidence> deaths[] = {{SIGSEGV, MemoryEvidence::kNo},
+                                                     {SIGKILL, MemoryEvidence::kNo},
+                                                     {SIGKILL, MemoryEvidence::kOomKiller}};
+    for (const auto& [signal, evidence] : deaths) {
       Verdict verdict = Started();
-      verdict.Exited(Signal(signal), MemoryEvidence::kNo);
+      verdict.Exited(Signal(signal), evidence);
       RerunPolicy policy;
       policy.retry = row.retry;
       policy.made_host_call = row.called;
