@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -23,13 +24,22 @@ std::vector<pid_t> AllProcesses() {
   return pids;
 }
 
-// The parent, from /proc/PID/stat: what follows the last ')' is "state ppid ...". 0: no such process.
-pid_t ParentOf(pid_t pid) {
+// A number of /proc/PID/stat by its place in proc(5), which is past 3: the name before it may hold anything
+// but its own last ')'. 0: no such process.
+int StatNumber(pid_t pid, int place) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
   std::getline(stat, line);
   const auto close = line.rfind(')');
-  return close == std::string::npos ? 0 : std::atoi(line.c_str() + close + 4);
+  if (close == std::string::npos) return 0;
+  std::istringstream fields(line.substr(close + 1));
+  std::string field;
+  for (int at = 3; at <= place; ++at) fields >> field;
+  return std::atoi(field.c_str());
+}
+
+pid_t ParentOf(pid_t pid) {
+  return StatNumber(pid, 4);
 }
 
 }  // namespace
@@ -55,6 +65,10 @@ std::set<pid_t> TreeOf(pid_t root) {
     for (auto it = first; it != last; ++it) open.push_back(it->second);
   }
   return tree;
+}
+
+int NicenessOf(pid_t pid) {
+  return StatNumber(pid, 19);
 }
 
 std::string StatusField(pid_t pid, const std::string& field) {

@@ -18,6 +18,8 @@ std::set<pid_t> ChildrenOf(pid_t parent);
 std::set<pid_t> TreeOf(pid_t root);
 /// A field of /proc/PID/status, without leading blanks; empty: no such process or field.
 std::string StatusField(pid_t pid, const std::string& field);
+/// -20 (served first) to 19; 0 for a process that is gone.
+int NicenessOf(pid_t pid);
 /// VmRSS, in bytes.
 std::uint64_t ResidentBytes(pid_t pid);
 /// Pss, in bytes: each page shared by n processes counts as an n-th. Needs the right to trace `pid`.

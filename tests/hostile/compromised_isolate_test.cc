@@ -70,6 +70,8 @@ constexpr Row kRows[] = {
     {"new-filter", kKilled, "EFAULT"},
     {"dumpable", "EPERM", "allowed"},
     {"outlive-the-worker", "EPERM", "allowed"},
+    {"raise-priority", "killed setpriority", "allowed"},
+    {"real-time", "killed sched_setscheduler", "allowed"},
     {"shared-pages", "killed mmap", "allowed"},
     {"merge-pages", "killed madvise", "allowed"},
     {"int-0x80", kKilled, "allowed"},
@@ -222,10 +224,10 @@ TEST_F(CompromisedIsolate, MeetsTheOtherLayersWhereSeccompIsMissingAndThatWasAsk
   // No filter, so nothing is killed: files are gone with the root, the network with its namespace, others'
   // processes with theirs, and what needs a privilege has none.
   const std::vector<Row> rows = {
-      {"open", "ENOENT", ""},       {"create-file", "ENOENT", ""}, {"connect", "EACCES", ""},
-      {"kill-worker", "ESRCH", ""}, {"ptrace", "ESRCH", ""},       {"process-vm-readv", "ESRCH", ""},
-      {"bpf", "EPERM", ""},         {"chroot", "EPERM", ""},       {"proc-self-mem", "ENOENT", ""},
-      {"kill-init", "EPERM", ""}};
+      {"open", "ENOENT", ""},       {"create-file", "ENOENT", ""},    {"connect", "EACCES", ""},
+      {"kill-worker", "ESRCH", ""}, {"ptrace", "ESRCH", ""},          {"process-vm-readv", "ESRCH", ""},
+      {"bpf", "EPERM", ""},         {"chroot", "EPERM", ""},          {"proc-self-mem", "ENOENT", ""},
+      {"kill-init", "EPERM", ""},   {"raise-priority", "EACCES", ""}, {"real-time", "EPERM", ""}};
   const auto ends = EndsOf(pool, rows);
   for (const Row& row : rows) EXPECT_EQ(ends.at(row.probe), row.strict) << row.probe;
 }

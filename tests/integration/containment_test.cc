@@ -2,7 +2,10 @@
 // could try is tested beside the sandbox, in worker/cell.)
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "common/testing/proc_fs.h"
 #include "tests/support/places.h"
@@ -53,6 +56,27 @@ TEST_F(Containment, AnIsolateHoldsNoFilesAndNoEnvironment) {
   for (const char* name : {"PATH=", "HOME=", "USER=", "SKERRY_", "LD_PRELOAD", "/"}) {
     EXPECT_EQ(environment.find(name), std::string::npos) << name;
   }
+}
+
+TEST(FairNeighbours, AnIsolateThatBurnsStepsBackAndOneThatWaitsDoesNot) {
+  // A worker that is nice itself: what counts is the step from there.
+  Pool pool({.isolates = 2, .spares = 0, .worker_prefix = {"/usr/bin/nice", "-n", "3"}});
+  const auto idle = IdleChildren(pool);
+  const int usual = NicenessOf(pool.worker().pid());
+  Background waits(pool, {Job("waits", "return await dataProxy.request('w')")},
+                   {.fixtures = Json{{"w", {{"$value", 1}, {"$delayMs", 3'000}}}}});
+  auto known = AwaitIsolates(pool.worker().pid(), idle, 1);
+  const pid_t waiting = *known.begin();
+  known.insert(idle.begin(), idle.end());
+  Background burns(pool, {Job("burns", "for(;;);").Limit("timeoutMs", 20'000).Limit("cpuMs", 1'000)});
+  const pid_t burning = *AwaitIsolates(pool.worker().pid(), known, 1).begin();
+  for (int i = 0; i < 2'000 && NicenessOf(burning) == usual && !IsGone(burning); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_EQ(NicenessOf(burning), std::min(usual + 10, 19));
+  EXPECT_EQ(NicenessOf(waiting), usual);
+  EXPECT_EQ(NicenessOf(pool.worker().pid()), usual);
+  EXPECT_TRUE(IsError(burns.Join().At("burns"), "TIMEOUT", "cpuMs"));
+  EXPECT_TRUE(IsOk(waits.Join().At("waits"), 1));
 }
 
 class Compilers : public ::testing::TestWithParam<const char*> {};

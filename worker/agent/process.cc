@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
@@ -20,7 +21,8 @@
 namespace skerry::agent {
 namespace {
 
-constexpr int kReducedPriority = 10;  // nice: about a tenth of a neighbour's share
+constexpr int kStepBack = 10;  // of nice: about a tenth of a neighbour's share
+constexpr int kNicest = 19;
 
 // Reads a small /proc file; `text` is terminated.
 template <std::size_t N>
@@ -107,8 +109,13 @@ Status LimitData(pid_t pid, Bytes limit) {
 }
 
 void LowerPriority(pid_t pid) {
-  // Best effort: a failure costs fairness between jobs, nothing else.
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(pid), kReducedPriority);
+  // From where it is, not from 0: a worker may be nice itself, and its isolates with it. Best effort: a
+  // failure costs fairness between jobs, nothing else.
+  const auto who = static_cast<id_t>(pid);
+  errno = 0;
+  const int now = ::getpriority(PRIO_PROCESS, who);
+  if (now == -1 && errno != 0) return;
+  ::setpriority(PRIO_PROCESS, who, std::min(now + kStepBack, kNicest));
 }
 
 void KillProcess(int pidfd) {

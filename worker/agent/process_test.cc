@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "worker/agent/isolate.h"
@@ -79,10 +80,16 @@ TEST(Process, LimitsDataForGood) {
   EXPECT_EQ(limit.rlim_max, 100u << 20) << "the hard limit too: it cannot be raised back";
 }
 
-TEST(Process, LowersThePriority) {
-  Isolate isolate(ForkForTest(Pause), 1);
-  LowerPriority(isolate.pid());
-  EXPECT_EQ(::getpriority(PRIO_PROCESS, static_cast<id_t>(isolate.pid())), 10);
+TEST(Process, LowersThePriorityByTenFromWhereItWasDownToTheLowest) {
+  const int own = ::getpriority(PRIO_PROCESS, 0);
+  for (const int above : {0, 4, 8, 9, 10, 19}) {
+    const int before = std::min(own + above, 19);
+    Isolate isolate(ForkForTest(Pause), 1);
+    const auto who = static_cast<id_t>(isolate.pid());
+    ASSERT_EQ(::setpriority(PRIO_PROCESS, who, before), 0);
+    LowerPriority(isolate.pid());
+    EXPECT_EQ(::getpriority(PRIO_PROCESS, who), std::min(before + 10, 19));
+  }
 }
 
 // A blocking waitid on a pidfd that asio had made non-blocking returned EAGAIN, and the child stayed a

@@ -23,7 +23,8 @@ Status LimitResources(Mechanisms namespaces) {
   constexpr struct {
     __rlimit_resource resource;
     rlim_t value;
-  } kLimits[] = {{RLIMIT_CORE, 0}, {RLIMIT_FSIZE, 0}, {RLIMIT_MEMLOCK, 0}, {RLIMIT_MSGQUEUE, 0}};
+  } kLimits[] = {{RLIMIT_CORE, 0},     {RLIMIT_FSIZE, 0}, {RLIMIT_MEMLOCK, 0},
+                 {RLIMIT_MSGQUEUE, 0}, {RLIMIT_NICE, 0},  {RLIMIT_RTPRIO, 0}};
   for (const auto& [resource, value] : kLimits) {
     const rlimit limit{value, value};
     if (setrlimit(resource, &limit) != 0) return FailErrno("setrlimit");

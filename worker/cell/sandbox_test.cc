@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -24,6 +25,7 @@
 namespace skerry::cell {
 namespace {
 
+using testing::IsGone;
 using testing::StatusField;
 
 constexpr int kSetUpFailed = 99;
@@ -163,6 +165,30 @@ TEST(Sandbox, OffLocksNothingDown) {
   int status = 0;
   waitpid(pid, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+TEST(Sandbox, TakesTheRightToAPriorityThatTheWorkerMayHave) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const rlimit wide{40, 40};
+    if (geteuid() == 0 && (setrlimit(RLIMIT_NICE, &wide) != 0 || setrlimit(RLIMIT_RTPRIO, &wide) != 0))
+      _exit(1);
+    const auto locked = LockDownCell({SandboxMode::kBestEffort, Mechanisms(), MachineCode::kMade});
+    if (!locked) _exit(1);
+    for (;;) nanosleep(&kAnHour, nullptr);
+  }
+  const auto limit = [&](__rlimit_resource which) {
+    rlimit value{1, 1};
+    EXPECT_EQ(prlimit(pid, which, nullptr, &value), 0);
+    return value.rlim_max;
+  };
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (StatusField(pid, "Seccomp") != "2" && !IsGone(pid) && std::chrono::steady_clock::now() < end)
+    sched_yield();
+  EXPECT_EQ(limit(RLIMIT_NICE), 0u);
+  EXPECT_EQ(limit(RLIMIT_RTPRIO), 0u);
+  kill(pid, SIGKILL);
+  waitpid(pid, nullptr, 0);
 }
 
 TEST(Sandbox, LeavesNoPrivilegesAndSaysSo) {

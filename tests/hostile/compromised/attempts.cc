@@ -275,6 +275,12 @@ const std::vector<Attempt>& Attempts() {
       {"dumpable", [](const Target&) { return EndOf(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)); }},
       {"outlive-the-worker", [](const Target&) { return EndOf(prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0)); }},
       {"raise-limit", RaiseALimit},
+      {"raise-priority", [](const Target&) { return EndOf(setpriority(PRIO_PROCESS, 0, -5)); }},
+      {"real-time",
+       [](const Target&) {
+         const sched_param first{1};
+         return EndOf(sched_setscheduler(0, SCHED_FIFO, &first));
+       }},
       {"shared-pages", SharedPages},
       {"merge-pages",
        [](const Target&) {
