@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "common/fd.h"
@@ -47,6 +49,31 @@ TEST(Readyz, FollowsTheWorkersComingAndGoing) {
   EXPECT_EQ(watched.pool.worker().Wait(std::chrono::seconds(5)), 0);
   EXPECT_EQ(HttpGet(watched.port, "/readyz"), "no worker is connected\n");
   EXPECT_EQ(HttpStatus(watched.port, "/livez"), 200);
+}
+
+TEST(Readyz, TurnsOffInAStormOfCellDeathsAndOnAgainWhenItIsOver) {
+  WatchedPool watched({.isolates = 1, .spares = 0});
+  IdleChildren(watched.pool);
+  EXPECT_EQ(AwaitReady(watched.port, 200), "ok\n");
+  const pid_t worker = watched.pool.worker().pid();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (HttpStatus(watched.port, "/readyz") == 200 && std::chrono::steady_clock::now() < end) {
+    for (const pid_t pid : CellsOf(worker)) kill(pid, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_EQ(HttpStatus(watched.port, "/readyz"), 503);
+  EXPECT_TRUE(HttpGet(watched.port, "/readyz").starts_with("no worker takes jobs"));
+  EXPECT_EQ(HttpStatus(watched.port, "/livez"), 200);
+  EXPECT_TRUE(IsOk(watched.pool.RunOne(Job("waits", "return 1")), 1)) << "queued until there is a cell";
+  EXPECT_EQ(AwaitReady(watched.port, 200), "ok\n");
+  // Killed while it forked, or while it started.
+  const auto failures = [](const MetricsPage& now) {
+    return now.Value("skerry_cell_restarts_total{reason=\"died\"}") +
+           now.Value("skerry_cell_restarts_total{reason=\"start_failed\"}");
+  };
+  const MetricsPage page = watched.Await([&](const MetricsPage& now) { return failures(now) >= 3; });
+  EXPECT_GE(failures(page), 3);
+  EXPECT_TRUE(watched.pool.worker().IsRunning());
 }
 
 TEST(MetricsHttp, AnswersGetAndHeadOnItsPathsOnly) {

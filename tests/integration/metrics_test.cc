@@ -126,12 +126,8 @@ TEST(MetricsOfWorkers, CountAKillFromOutsideAndTheRerunAfterIt) {
 
 TEST(MetricsOfWorkers, CountACellThatDiesAndTheSparesThatGoWithNone) {
   WatchedPool watched({.isolates = 1, .spares = 0});
-  for (const pid_t pid : IdleChildren(watched.pool)) {
-    if (StatusField(pid, "Name").find("cell") != std::string::npos ||
-        StatusField(pid, "Name").find("node") != std::string::npos) {
-      kill(pid, SIGKILL);
-    }
-  }
+  IdleChildren(watched.pool);
+  for (const pid_t pid : CellsOf(watched.pool.worker().pid())) kill(pid, SIGKILL);
   const Moved expected = {{Label("reason", "died"), 1}};
   const MetricsPage page =
       watched.Await([&](const MetricsPage& now) { return now.Since({}, kRestarts) == expected; });

@@ -19,6 +19,15 @@ std::set<pid_t> IdleChildren(Pool& pool) {
   return ChildrenOf(pool.worker().pid());
 }
 
+std::set<pid_t> CellsOf(pid_t worker) {
+  auto cells = ChildrenOf(worker);
+  std::erase_if(cells, [](pid_t pid) {
+    const std::string name = StatusField(pid, "Name");
+    return name.find("cell") == std::string::npos && name.find("node") == std::string::npos;
+  });
+  return cells;
+}
+
 std::set<pid_t> AwaitIsolates(pid_t worker, const std::set<pid_t>& idle, std::size_t count) {
   std::set<pid_t> isolates;
   for (int i = 0; i < 1000; ++i) {

@@ -38,6 +38,9 @@ class Background {
 /// no spares.
 std::set<pid_t> IdleChildren(Pool& pool);
 
+/// The cells among a worker's children, and any isolates: what runs V8.
+std::set<pid_t> CellsOf(pid_t worker);
+
 /// The worker's children beyond those in `idle`, once there are `count` and have had the time to get their
 /// jobs.
 std::set<pid_t> AwaitIsolates(pid_t worker, const std::set<pid_t>& idle, std::size_t count);

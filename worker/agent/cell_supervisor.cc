@@ -64,7 +64,9 @@ void CellSupervisor::OnStarted(Result<std::unique_ptr<Cell>> started) {
       {{"cell", running.number}, {"pid", running.cell->pid()}, {"sandbox", running.cell->DescribeSandbox()}});
   if (auto reports = running.cell->TakeForbiddenCalls()) listener_.OnForbiddenCalls(std::move(reports));
   if (retired) listener_.OnCellRetired(*retired);
-  SetHealthy(true);
+  // Where cells start and die, it is a fork that shows that one is of use. Nobody else may ask for one: a
+  // worker in bad health gets no jobs.
+  if (!healthy_) RequestForks(1);
   listener_.OnCellReady();
   if (first_start) first_start({});
 }
@@ -116,6 +118,7 @@ void CellSupervisor::OnControlReadable() {
     } else {
       fork_timer_.Cancel();
     }
+    SetHealthy(true);
     listener_.OnForked(Isolate(std::move(**forked), number));
   }
 }

@@ -8,7 +8,7 @@
 // Threads: the event loop's; starts happen in CellStarter's thread.
 // Ownership: owns the cell. The counts and the listener outlive it; the listener may call RequestForks from
 // any callback. Errors: none leave it; they are logged, counted and waited out. IsHealthy says whether a fork
-// can be hoped for.
+// can be hoped for: not after three failures in a row, until a fork has come.
 #pragma once
 
 #include <cstdint>

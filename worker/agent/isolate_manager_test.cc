@@ -215,6 +215,29 @@ TEST_F(IsolateManagerTest, RenewsACellByItsNumberOfForksAndKeepsItsSpares) {
   ExpectRestartsFor(CellRestart::kForks);
 }
 
+TEST_F(IsolateManagerTest, ServesEveryJobAtOnceFromTheOldCellWhileItsSuccessorStarts) {
+  options_.cells.max_forks = 5;
+  IsolateManager& manager = Start();
+  plan_.starts_held = true;
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(SparesAre(2)) << "after " << i;
+    EXPECT_EQ(manager.TakeSpare()->cell(), 1u);
+  }
+  EXPECT_EQ(plan_.started, 1);
+  EXPECT_EQ(Count(CellRestart::kForks), 1u) << "one successor is enough";
+  // A job that waits for a fork when the cells change places gets it from the new one.
+  ASSERT_TRUE(SparesAre(2));
+  plan_.fork = Fork::kNever;
+  while (manager.TakeSpare()) {
+  }
+  std::optional<CellNumber> got;
+  const auto ticket = manager.Await([&](Result<Isolate> isolate) { got = isolate ? isolate->cell() : 0; });
+  plan_.fork = Fork::kGood;
+  plan_.starts_held = false;
+  ASSERT_TRUE(RunUntil(loop_, [&] { return got.has_value(); }));
+  EXPECT_EQ(got, 2u);
+}
+
 TEST_F(IsolateManagerTest, RenewsACellByAge) {
   options_.cells.max_age = Millis(40);
   Start();
@@ -260,6 +283,31 @@ TEST_F(IsolateManagerTest, SaysWhenForksCannotBeHopedForAndWhenTheyCanAgain) {
   plan_.starts = true;
   ASSERT_TRUE(RunUntil(loop_, [&] { return health_.size() == 2; }));
   EXPECT_TRUE(health_.back());
+}
+
+TEST_F(IsolateManagerTest, BacksOffInAStormOfDeathsStaysInBadHealthAndHeals) {
+  for (const std::size_t spares : {2, 0}) {  // without spares nobody asks for a fork
+    SCOPED_TRACE(spares);
+    options_.max_spares = spares;
+    plan_.started = 0;
+    plan_.fork = Fork::kKillsCell;
+    health_.clear();
+    started_.reset();
+    IsolateManager& manager = Start();
+    const auto ticket = manager.Await([](const Result<Isolate>&) {});
+    ASSERT_TRUE(RunUntil(loop_, [&] { return !health_.empty(); }));
+    const int before = plan_.started;
+    const TimePoint since = loop_.Now();
+    ASSERT_TRUE(RunUntil(loop_, [&] { return plan_.started >= before + 5; }));
+    EXPECT_GE(loop_.Now() - since, 4 * options_.cells.longest_delay) << "the wait between two starts";
+    EXPECT_EQ(health_, std::vector<bool>{false}) << "a cell that starts and dies is no good news";
+    EXPECT_GE(Count(CellRestart::kDied), 7u);
+    plan_.fork = Fork::kGood;
+    ASSERT_TRUE(RunUntil(loop_, [&] { return health_.size() == 2; }));
+    EXPECT_TRUE(health_.back());
+    EXPECT_TRUE(SparesAre(spares));
+    manager_.reset();
+  }
 }
 
 TEST_F(IsolateManagerTest, TellsTheCallerWhenTheFirstCellDoesNotStart) {

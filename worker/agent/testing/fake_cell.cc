@@ -104,6 +104,7 @@ class FakeCell final : public Cell {
 CellFactory FakeCells(FakeCellPlan& plan) {
   return [&plan]() -> Result<std::unique_ptr<Cell>> {
     std::this_thread::sleep_for(std::chrono::milliseconds(plan.start_delay_ms));
+    while (plan.starts_held) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (!plan.starts) return Fail(ErrorKind::kUnavailable, "the fake cell does not start");
     return std::unique_ptr<Cell>(new FakeCell(plan));
   };

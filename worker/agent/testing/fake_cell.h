@@ -17,9 +17,10 @@ namespace skerry::agent {
 struct FakeCellPlan {
   enum class Fork { kGood, kDiesIdle, kDeaf, kSpeaksFirst, kNever, kKillsCell };
   std::atomic<Fork> fork{Fork::kGood};
-  std::atomic<bool> starts{true};      ///< false: the factory fails
-  std::atomic<int> start_delay_ms{0};  ///< of the factory, in its own thread
-  std::atomic<int> started{0};         ///< cells started so far
+  std::atomic<bool> starts{true};        ///< false: the factory fails
+  std::atomic<int> start_delay_ms{0};    ///< of the factory, in its own thread
+  std::atomic<bool> starts_held{false};  ///< the factory waits until this is false
+  std::atomic<int> started{0};           ///< cells started so far
   std::atomic<int> alive{0};
   std::atomic<int> forks{0};
   std::atomic<int> requests_refused{0};  ///< the next so many requests are refused as kExhausted
