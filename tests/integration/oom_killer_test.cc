@@ -52,7 +52,7 @@ TEST_F(OomKiller, EndsTheJobThatItTookAsOutOfMemoryAndTouchesNoNeighbour) {
   ASSERT_EQ(group_->OomKills(), 1u) << Shown(report.At("filler")) << pool().Logs();
   const JobResult& filler = report.At("filler");
   EXPECT_TRUE(IsError(filler, "OOM")) << "no limit of its own has tripped";
-  EXPECT_EQ(filler.Error("fault"), "limit");
+  EXPECT_EQ(filler.Error("fault"), "infrastructure");
   EXPECT_EQ(filler.Error("retryable"), true);
   EXPECT_EQ(filler.Error("started"), true);
   EXPECT_NE(filler.message().find("ran out of memory"), std::string::npos) << Shown(filler);

@@ -185,6 +185,7 @@ Decision Verdict::MachineShortOfMemory(const RerunPolicy& policy) const {
                 "the machine or its control group ran out of memory, and the kernel's OOM killer "
                 "took the job's process, which was within its memoryMb (" +
                     std::to_string(limits_.memory_mb()) + ")");
+  error.fault = Fault::kInfrastructure;
   error.retryable = true;
   Decision decision = Ended(std::move(error));
   if (MayRunAgain(policy)) decision.rerun = Rerun::kAsNextAttempt;

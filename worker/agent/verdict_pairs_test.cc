@@ -92,7 +92,7 @@ std::vector<Ending> Deaths() {
       Death(Exit(7), Memory::kYes, "CRASH:", Fault::kProgram),
       Death(Signal(SIGKILL), Memory::kNo, "LOST:", Fault::kInfrastructure, again),
       Death(Signal(SIGKILL), Memory::kYes, "OOM:memoryMb", Fault::kLimit),
-      Death(Signal(SIGKILL), Memory::kOomKiller, "OOM:", Fault::kLimit, again),
+      Death(Signal(SIGKILL), Memory::kOomKiller, "OOM:", Fault::kInfrastructure, again),
       Death(Signal(SIGSEGV), Memory::kOomKiller, "CRASH:", Fault::kProgram, again),
       Death(Exit(0), Memory::kOomKiller, "CRASH:", Fault::kProgram),
       Death(Signal(SIGSEGV), Memory::kNo, "CRASH:", Fault::kProgram, again),

@@ -95,7 +95,7 @@ TEST(Verdict, CallsADeathByTheOomKillerWithinTheBudgetOutOfMemoryAndNamesNoLimit
   verdict.Exited(Signal(SIGKILL), MemoryEvidence::kOomKiller);
   const Decision decision = verdict.Decide(Allowed());
   EXPECT_EQ(Text(decision), "OOM:");
-  EXPECT_EQ(decision.outcome.error->fault, Fault::kLimit);
+  EXPECT_EQ(decision.outcome.error->fault, Fault::kInfrastructure);
   EXPECT_TRUE(decision.outcome.error->retryable);
   EXPECT_NE(decision.outcome.error->message.find("the machine or its control group ran out of memory"),
             std::string::npos)
