@@ -110,11 +110,14 @@ int Main(int argc, char** argv) {
   auto engine = engine::Engine::Start(line->engine);
   if (!engine) return Complain(engine.error().message);
   if (!PrepareOutOfMemoryRecord()) return Complain("the out-of-memory record has no room");
+  TidyHeap();
+  (*engine)->Rehearse();
   TemplateOptions options;
+  options.isolate.prepare = [&engine = **engine] { engine.Prepare(); };
   options.sandbox = line->sandbox;
   options.machine_code = line->engine.jit == engine::Jit::kNone ? MachineCode::kNone : MachineCode::kMade;
-  options.body = [&engine = **engine](const wire::Dispatch& dispatch,
-                                      const std::vector<std::string>& payloads, IsolatePort& port) {
+  options.isolate.body = [&engine = **engine](const wire::Dispatch& dispatch,
+                                              const std::vector<std::string>& payloads, IsolatePort& port) {
     return RunProgram(engine, dispatch, payloads, port);
   };
   options.v8_version = engine::V8Version();

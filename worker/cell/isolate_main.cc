@@ -23,18 +23,19 @@ void SendFinal(IsolatePort& port, const Outcome& outcome) {
 
 }  // namespace
 
-void RunIsolate(const IsolateBody& body, Mechanisms held, int socket) {
+void RunIsolate(const IsolateWork& work, Mechanisms held, int socket) {
   if (dup2(socket, kJobFd) < 0 || close_range(kJobFd + 1, ~0u, 0) != 0) _exit(kLockDownFailed);
   // Cleared by the fork. A worker that died in between is noticed at the read, as EOF.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (LockDownIsolate(held) != 0) _exit(kLockDownFailed);
 
+  work.prepare();
   IsolatePort port(kJobFd);
   std::vector<std::string> payloads;
   const wire::Header header = port.Receive(&payloads);
   const auto* dispatch = std::get_if<wire::Dispatch>(&header);
   if (dispatch == nullptr || payloads.size() != 2) _exit(kLockDownFailed);
-  SendFinal(port, body(*dispatch, payloads, port));
+  SendFinal(port, work.body(*dispatch, payloads, port));
   _exit(0);
 }
 

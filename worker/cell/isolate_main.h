@@ -22,8 +22,14 @@ inline constexpr int kJobFd = 3;
 using IsolateBody = std::function<Outcome(const wire::Dispatch& dispatch,
                                           const std::vector<std::string>& payloads, IsolatePort& port)>;
 
+struct IsolateWork {
+  /// Done while it waits for its job.
+  std::function<void()> prepare = [] {};
+  IsolateBody body;
+};
+
 /// `socket` is the isolate's end of its socket; every other descriptor but 0-2 is closed. `held`: by its
 /// cell.
-[[noreturn]] void RunIsolate(const IsolateBody& body, Mechanisms held, int socket);
+[[noreturn]] void RunIsolate(const IsolateWork& work, Mechanisms held, int socket);
 
 }  // namespace skerry::cell

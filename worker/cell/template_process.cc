@@ -31,12 +31,12 @@ bool IsSingleThreaded() {
   return threads == 1;
 }
 
-void ForkIsolate(const IsolateBody& body, Mechanisms held, Fd socket) {
+void ForkIsolate(const IsolateWork& work, Mechanisms held, Fd socket) {
   int pidfd = -1;
   // Raw, since glibc's fork cannot make the worker the parent. Keep the flags in step with syscall_filter.cc.
   const long pid =
       syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr);
-  if (pid == 0) RunIsolate(body, held, socket.get());
+  if (pid == 0) RunIsolate(work, held, socket.get());
   if (pid < 0) {
     SendControl(kControlFd, ControlByte::kFailed, -1, static_cast<std::uint32_t>(errno));
     return;
@@ -51,12 +51,12 @@ void ForkIsolate(const IsolateBody& body, Mechanisms held, Fd socket) {
   if (error != 0) _exit(0);
 }
 
-[[noreturn]] void ForkOnRequest(const IsolateBody& body, Mechanisms held) {
+[[noreturn]] void ForkOnRequest(const IsolateWork& work, Mechanisms held) {
   for (;;) {
     ControlPacket packet;
     // Any error means that the worker has gone.
     if (ReceiveControl(kControlFd, &packet) != 0) _exit(0);
-    if (packet.byte == ControlByte::kFork && packet.fd.valid()) ForkIsolate(body, held, std::move(packet.fd));
+    if (packet.byte == ControlByte::kFork && packet.fd.valid()) ForkIsolate(work, held, std::move(packet.fd));
   }
 }
 
@@ -84,7 +84,7 @@ int ServeAsTemplate(const TemplateOptions& options) {
   }
   // The worker has it; kept here every isolate would have it to close.
   locked->listener.Reset();
-  ForkOnRequest(options.body, locked->mechanisms);
+  ForkOnRequest(options.isolate, locked->mechanisms);
 }
 
 }  // namespace skerry::cell

@@ -16,7 +16,7 @@ struct TemplateOptions {
   SandboxMode sandbox = SandboxMode::kStrict;
   MachineCode machine_code = MachineCode::kMade;
   std::string_view v8_version;  ///< told to the worker
-  IsolateBody body;
+  IsolateWork isolate;
   /// Last touches before the first fork, with nothing left to be set up.
   std::function<void()> settle = [] {};
 };

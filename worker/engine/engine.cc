@@ -5,11 +5,14 @@
 
 #include <utility>
 
+#include "worker/engine/host/hot_pages.h"
 #include "worker/engine/host/huge_text.h"
 #include "worker/engine/host/memory_guard.h"
 #include "worker/engine/job_run.h"
+#include "worker/engine/prelude.h"
 #include "worker/engine/template.h"
 #include "worker/engine/v8_start.h"
+#include "worker/engine/warming_port.h"
 
 namespace skerry::engine {
 namespace {
@@ -22,6 +25,17 @@ class V8Engine : public Engine {
  public:
   V8Engine(std::unique_ptr<v8::Platform> platform, std::unique_ptr<Template> made)
       : platform_(std::move(platform)), template_(std::move(made)) {}
+
+  void Rehearse() override {
+    Program program;
+    program.code = prelude::kRehearsal;
+    program.input = R"({"a":19,"b":23})";
+    WarmingPort port;
+    hot_ = HotPages::Learn([&] { Run(program, port); });
+    hot_.MoveConstants();
+  }
+
+  void Prepare() override { hot_.Populate(); }
 
   Outcome Run(const Program& program, JobPort& port) override {
     v8::Isolate* const isolate = template_->isolate();
@@ -41,6 +55,7 @@ class V8Engine : public Engine {
  private:
   std::unique_ptr<v8::Platform> platform_;
   std::unique_ptr<Template> template_;
+  HotPages hot_;
 };
 
 }  // namespace

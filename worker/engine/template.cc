@@ -19,6 +19,7 @@
 #include "worker/engine/prelude.h"
 #include "worker/engine/stack_text.h"
 #include "worker/engine/v8_text.h"
+#include "worker/engine/warming_port.h"
 
 namespace skerry::engine {
 namespace {
@@ -67,22 +68,6 @@ bool KeepIntrinsics(v8::SnapshotCreator* creator, v8::Local<v8::Context> context
   creator->AddData(context, member("errorToString"));
   return true;
 }
-
-/// The client of the warming job: hears everything, answers every call.
-class WarmingPort : public JobPort {
- public:
-  void SendEvent(EventType, Level, std::string_view, bool) override {}
-  void SendDropped(std::uint64_t) override {}
-  void SendTripped(LimitId) override {}
-  void SendCall(std::uint32_t call, std::string_view, std::string_view) override { last_call_ = call; }
-  HostAnswer AwaitAnswer() override {
-    return {last_call_, HostAnswer::Kind::kValue,
-            R"({"rows":[{"id":1,"name":"warm","tags":["a","b"]}],"total":1})"};
-  }
-
- private:
-  std::uint32_t last_call_ = 0;
-};
 
 v8::MaybeLocal<v8::Promise> RefuseDynamicImport(v8::Local<v8::Context> context,
                                                 v8::Local<v8::Data> /*options*/,

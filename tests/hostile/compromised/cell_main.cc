@@ -44,7 +44,7 @@ int Main(int argc, char** argv) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   cell::TemplateOptions options;
   options.sandbox = cell::SandboxModeByName(argv[3]).value_or(cell::SandboxMode::kStrict);
-  options.body = RunProbe;
+  options.isolate.body = RunProbe;
   return cell::ServeAsTemplate(options);
 }
 

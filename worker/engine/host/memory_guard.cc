@@ -22,6 +22,10 @@ void MemoryGuard::Arm() {
   g_armed = true;
 }
 
+bool MemoryGuard::IsArmed() {
+  return g_armed;
+}
+
 void MemoryGuard::OutOfMemory() {
   if (g_handler != nullptr && !std::exchange(g_handling, true)) g_handler();
   std::abort();

@@ -14,6 +14,7 @@ class MemoryGuard {
   static void SetHandler(OutOfMemoryHandler handler);
   /// From now on this process runs a job: a failed allocation ends it.
   static void Arm();
+  static bool IsArmed();
 
   /// Calls the handler; aborts if there is none or if the handler itself runs out of memory.
   [[noreturn]] static void OutOfMemory();
