@@ -20,6 +20,12 @@ Status BrokerConfig::Validate() const {
   if (worker_return < Millis(0)) complain("worker_return must not be negative");
   if (cut_off_time < Millis(0)) complain("cut_off_time must not be negative");
   if (session_ttl < Millis(0)) complain("session_ttl must not be negative");
+  if (crashes.program_crashes > CrashWatch::kMaxThreshold)
+    complain("program_crashes must be at most " + std::to_string(CrashWatch::kMaxThreshold));
+  if (crashes.tenant_crashes > CrashWatch::kMaxThreshold)
+    complain("tenant_crashes must be at most " + std::to_string(CrashWatch::kMaxThreshold));
+  if (crashes.window < Millis(1)) complain("crash_window must be at least 1 ms");
+  if (crashes.refusal < Millis(1)) complain("crash_refusal must be at least 1 ms");
   for (const LimitSpec& spec : kLimitSpecs) {
     const std::uint64_t ceiling = ceilings.Get(spec.id);
     if (ceiling < spec.minimum || ceiling > spec.hard_maximum) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "broker/crash_watch.h"
 #include "common/limits.h"
 #include "common/result.h"
 #include "common/units.h"
@@ -58,6 +59,10 @@ struct BrokerConfig {
   Millis worker_return{2'000};
   /// How long the session of a worker that lied is refused.
   Millis cut_off_time{60'000};
+  /// Crashes of a program, and of all jobs of a tenant, within crash_window that have it refused for
+  /// crash_refusal; 0 to CrashWatch::kMaxThreshold, 0: never. Fewer give hostile code fewer probes of a
+  /// cell's layout, and stop programs sooner that merely run into a bug of V8.
+  CrashRules crashes;
   Ceilings ceilings;
   /// Whether jobs may ask for WebAssembly: compilers of its own are more of V8 to attack.
   bool allow_wasm = false;

@@ -3,9 +3,9 @@
 namespace skerry::broker {
 
 std::string_view NameOf(Rejection rejection) {
-  constexpr std::array<std::string_view, kRejectionCount> kNames = {"validation", "duplicate_id", "credit",
-                                                                    "never_fits", "no_worker",    "no_slot",
-                                                                    "no_memory",  "queue_full",   "unread"};
+  constexpr std::array<std::string_view, kRejectionCount> kNames = {
+      "validation", "duplicate_id", "credit",     "never_fits", "no_worker",
+      "no_slot",    "no_memory",    "queue_full", "unread",     "crashes"};
   return kNames[static_cast<std::size_t>(rejection)];
 }
 

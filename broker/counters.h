@@ -26,9 +26,10 @@ enum class Rejection : std::uint8_t {
   kNoSlot,       ///< failFast, and every slot is taken
   kNoMemory,     ///< failFast, and no worker with a slot has the memory
   kQueueFull,
-  kUnread,  ///< the client does not read, or acknowledge, the finals that it has
+  kUnread,   ///< the client does not read, or acknowledge, the finals that it has
+  kCrashes,  ///< its program, or its tenant, keeps crashing
 };
-inline constexpr std::size_t kRejectionCount = 9;
+inline constexpr std::size_t kRejectionCount = 10;
 
 /// Why a peer was told REFUSE.
 enum class PeerRefusal : std::uint8_t {
@@ -52,7 +53,8 @@ struct BrokerCounters {
   std::array<std::uint64_t, kRejectionCount> rejected{};  ///< by Rejection
   std::uint64_t dispatched = 0;
   std::uint64_t redispatched = 0;
-  std::uint64_t turned_down = 0;  ///< dispatches that the worker had no room for
+  std::uint64_t turned_down = 0;       ///< dispatches that the worker had no room for
+  std::uint64_t refused_in_queue = 0;  ///< when their turn came: their program or tenant keeps crashing
   std::uint64_t finished_ok = 0;
   std::array<std::uint64_t, kCodeCount> finished_error{};         ///< by Code
   std::array<std::uint64_t, kFaultCount> failed{};                ///< by Fault

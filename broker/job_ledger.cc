@@ -22,6 +22,7 @@ JobLedger::JobLedger(const BrokerConfig& config, SessionRegistry& sessions, Work
       flow_(config),
       clients_(config, outbox, flow_),
       queue_(config.max_queued, config.max_queued_bytes),
+      crashes_(config.crashes),
       next_lease_(config.first_lease) {}
 
 JobError JobLedger::Overloaded(std::string message) const {
@@ -37,6 +38,9 @@ void JobLedger::Submit(Session& session, JobSpec spec, std::vector<Payload> payl
   ++counters_.submitted;
   if (const auto refused = Admit(spec, payloads, config_)) {
     return Refuse(session, spec.id, Rejection::kValidation, *refused, now);
+  }
+  if (const auto refused = CrashesTooOften(spec, payloads, now)) {
+    return Refuse(session, spec.id, Rejection::kCrashes, *refused, now);
   }
   const std::uint64_t bytes = payloads[0].size() + payloads[1].size();
   if (const auto refused = CheckCapacity(session, spec, bytes)) {
@@ -126,6 +130,26 @@ std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& sessio
                               std::to_string(queue_.bytes() >> 20) + " MiB)")};
   }
   return std::nullopt;
+}
+
+std::optional<JobError> JobLedger::CrashesTooOften(const JobSpec& spec, const std::vector<Payload>& payloads,
+                                                   TimePoint now) const {
+  const auto refusal = crashes_.Check(spec, payloads[0].bytes(), now);
+  if (!refusal) return std::nullopt;
+  const std::string who = refusal->of == CrashRefusal::Of::kProgram
+                              ? "this program of tenant '" + spec.tenant.str() + "'"
+                              : "jobs of tenant '" + spec.tenant.str() + "'";
+  JobError error = MakeError(
+      Code::kRateLimited, who + " crashed " + std::to_string(refusal->crashes) + " times within " +
+                              std::to_string(config_.crashes.window.count()) + " ms: refused for another " +
+                              std::to_string(refusal->remaining.count()) + " ms");
+  error.retry_after_ms = static_cast<std::uint32_t>(refusal->remaining.count());
+  return error;
+}
+
+void JobLedger::NoteCrash(const Job& job, TimePoint now) {
+  const auto begun = crashes_.Note(job.spec, job.payloads[0].bytes(), now);
+  if (begun) LogCrashRefusal(job, *begun);
 }
 
 void JobLedger::Refuse(Session& session, const JobId& id, Rejection reason, const JobError& error,

@@ -17,6 +17,7 @@
 #include "broker/client_link.h"
 #include "broker/config.h"
 #include "broker/counters.h"
+#include "broker/crash_watch.h"
 #include "broker/dispatch_queue.h"
 #include "broker/flow_control.h"
 #include "broker/job.h"
@@ -93,6 +94,12 @@ class JobLedger {
   std::optional<Refusal> CheckCapacity(const Session& session, const JobSpec& spec, std::uint64_t bytes);
   /// Of a failFast job for which nothing is free now.
   Refusal NothingFree(const JobSpec& spec) const;
+  /// RATE_LIMITED for a job whose program or tenant keeps crashing.
+  std::optional<JobError> CrashesTooOften(const JobSpec& spec, const std::vector<Payload>& payloads,
+                                          TimePoint now) const;
+  /// Of a job whose turn has come.
+  void RefuseInQueue(Job& job, JobError error, TimePoint now);
+  void NoteCrash(const Job& job, TimePoint now);
   void Refuse(Session& session, const JobId& id, Rejection reason, const JobError& error, TimePoint now);
   void SendDispatch(Job& job, Worker& worker, TimePoint now);
   void Requeue(Job& job, TimePoint now);
@@ -112,6 +119,7 @@ class JobLedger {
   FlowControl flow_;
   ClientLink clients_;
   DispatchQueue queue_;
+  CrashWatch crashes_;
   std::uint64_t next_lease_;
   std::uint64_t next_final_ = 1;
 };

@@ -134,6 +134,7 @@ std::optional<std::string> JobLedger::Finish(Worker& worker, wire::Final final, 
     Lose(*job, "the worker lost it", now);
   } else {
     if (final.ok) counters_.result_bytes += payloads[0].size();
+    if (!final.ok && final.code == Code::kCrash && final.started) NoteCrash(*job, now);
     End(*job, JobEvent::kFinal, std::move(final), std::move(payloads[0]), now);
   }
   Dispatch(now);
@@ -220,7 +221,11 @@ void JobLedger::Dispatch(TimePoint now) {
     if (flow_.MustWait(session)) {
       queue_.Hold(session);
     } else if (Worker* worker = workers_.PickFor(job->spec.memory_mb)) {
-      SendDispatch(*job, *worker, now);
+      if (auto refused = CrashesTooOften(job->spec, job->payloads, now)) {
+        RefuseInQueue(*job, *std::move(refused), now);
+      } else {
+        SendDispatch(*job, *worker, now);
+      }
     } else if (!workers_.AnyAccepting()) {
       return;
     } else if (!workers_.CouldEverTake(job->spec.memory_mb)) {
@@ -230,6 +235,13 @@ void JobLedger::Dispatch(TimePoint now) {
     }
     job = queue_.FrontAfter(order);
   }
+}
+
+void JobLedger::RefuseInQueue(Job& job, JobError error, TimePoint now) {
+  ++counters_.refused_in_queue;
+  // One whose worker was lost may have run: nobody may rely on that it did not.
+  error.started = job.redispatches > 0;
+  EndWithError(job, JobEvent::kRefuse, std::move(error), now);
 }
 
 bool JobLedger::MayBePassed(Job& job, TimePoint now) {

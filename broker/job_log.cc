@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "common/hash.h"
 #include "common/logging.h"
 
 namespace skerry::broker {
@@ -39,6 +40,20 @@ void LogEnd(const Job& job, const wire::Final& final) {
                            {"code", final.ok ? "ok" : NameOf(final.code)},
                            {"limit", final.ok ? "" : final.limit},
                            {"wallMs", final.usage.wall_ms}});
+}
+
+void LogCrashRefusal(const Job& job, const CrashRefusal& refusal) {
+  const std::string program = job.spec.code_hash.empty() ? "unnamed" : Hex(job.spec.code_hash);
+  const LogFields fields = {{"tenant", job.spec.tenant.str()},
+                            {"program", program},
+                            {"job", job.spec.id.str()},
+                            {"crashes", refusal.crashes},
+                            {"refusedMs", refusal.remaining.count()}};
+  if (refusal.of == CrashRefusal::Of::kTenant) {
+    log::Warn("tenant keeps crashing: its jobs are refused for a while", fields);
+  } else {
+    log::Warn("program keeps crashing: it is refused for a while", fields);
+  }
 }
 
 }  // namespace skerry::broker

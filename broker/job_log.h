@@ -1,9 +1,11 @@
-// What the debug log says of each job: that it was rejected, dispatched, ended. Ids and figures only.
+// What the debug log says of each job: that it was rejected, dispatched, ended; and the warning when its
+// crash begins a refusal. Ids and figures only.
 //
 // Threads: the core's.
 #pragma once
 
 #include "broker/counters.h"
+#include "broker/crash_watch.h"
 #include "broker/job.h"
 #include "broker/session_registry.h"
 #include "broker/worker_registry.h"
@@ -14,5 +16,7 @@ void LogRejected(const Session& session, const JobId& id, Rejection reason, cons
 void LogDispatch(const Job& job, const Worker& worker);
 /// While the job still has its lease, if it has one.
 void LogEnd(const Job& job, const wire::Final& final);
+/// The job whose crash was one too many.
+void LogCrashRefusal(const Job& job, const CrashRefusal& refusal);
 
 }  // namespace skerry::broker

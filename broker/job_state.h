@@ -25,7 +25,7 @@ enum class JobEvent : std::uint8_t {
   kRequeue,   ///< its worker is gone or had no room, and it may run again
   kCancel,    ///< its client wants it no more
   kExpire,    ///< its queue deadline passed
-  kRefuse,    ///< no worker could ever take it
+  kRefuse,    ///< no worker could ever take it, or it may not run now
 };
 inline constexpr int kJobEventCount = 7;
 

@@ -63,6 +63,17 @@ void Describe(config::Settings& s, BrokerOptions& options) {
       .TradeOff("less than two heartbeats loses the jobs of workers whose link only broke");
   s.Duration("cut_off_time_ms", config.cut_off_time, {0, kHourMs},
              "how long a worker that lied is refused, ms");
+  s.Number("program_crashes", config.crashes.program_crashes, {0, CrashWatch::kMaxThreshold},
+           "crashes of a program within crash_window_ms that have it refused; 0: never")
+      .TradeOff(
+          "each crash of hostile code is a probe of memory that other jobs share; fewer also stop "
+          "sooner what merely runs into a bug of V8");
+  s.Number("tenant_crashes", config.crashes.tenant_crashes, {0, CrashWatch::kMaxThreshold},
+           "crashes of all jobs of a tenant within crash_window_ms that have them refused; 0: never")
+      .TradeOff("catches programs that change a little each time, and refuses the tenant's good ones too");
+  s.Duration("crash_window_ms", config.crashes.window, {1, 24 * kHourMs}, "how long a crash counts, ms");
+  s.Duration("crash_refusal_ms", config.crashes.refusal, {1, kHourMs},
+             "how long who keeps crashing is refused, with RATE_LIMITED, ms");
   s.Switch("allow_wasm", config.allow_wasm, "whether jobs may ask for WebAssembly")
       .TradeOff("compilers of its own are more of V8 to attack");
   s.Choice("log_level", options.log_level, {"trace", "debug", "info", "warn", "error", "off"},

@@ -1,6 +1,18 @@
 #include "broker/testing/counted_cases.h"
 
 namespace skerry::broker::testing {
+namespace {
+
+/// Of the job that the worker has.
+void SayCrash(CoreHarness& broker) {
+  wire::Final final;
+  final.lease = broker.LastLease("w");
+  final.code = Code::kCrash;
+  final.started = true;
+  broker.Say(WorkerPeer("w"), final, {""});
+}
+
+}  // namespace
 
 std::vector<CountedCase> JobCases() {
   return {
@@ -65,6 +77,33 @@ std::vector<CountedCase> JobCases() {
          moved["skerry_jobs_dispatched_total"] = 2;
          return moved;
        }()},
+      {"a program that crashes a third time while a copy of it waits",
+       [](CoreHarness& broker) {
+         Peers(broker);
+         for (const char* id : {"a", "b"}) {
+           broker.Submit("c", id);
+           SayCrash(broker);
+         }
+         broker.Submit("c", "crashes");
+         broker.Submit("c", "waits");
+         SayCrash(broker);
+       },
+       Plus({{"skerry_jobs_submitted_total", 4},
+             {"skerry_jobs_accepted_total", 4},
+             {"skerry_jobs_dispatched_total", 3},
+             {"skerry_jobs_refused_in_queue_total", 1},
+             {"skerry_jobs_finished_total{code=\"CRASH\"}", 3},
+             {"skerry_jobs_finished_total{code=\"RATE_LIMITED\"}", 1},
+             {"skerry_jobs_failed_total{fault=\"program\"}", 3},
+             {"skerry_jobs_failed_total{fault=\"client\"}", 1},
+             {"skerry_job_queue_seconds_count", 4},
+             {"skerry_unacknowledged_finals", 4},
+             {"skerry_unacknowledged_final_bytes",
+              static_cast<double>(
+                  wire::DetailPayload(MakeError(Code::kRateLimited,
+                                                "this program of tenant 'default' crashed 3 times within "
+                                                "600000 ms: refused for another 60000 ms"))
+                      .size())}})},
       {"a job that waits",
        [](CoreHarness& broker) {
          broker.ConnectClient("c", "s");
@@ -127,6 +166,26 @@ std::vector<CountedCase> RejectionCases() {
          Moved moved = Running(Rejected("duplicate_id", "VALIDATION", "client"));
          moved["skerry_jobs_submitted_total"] = 2;
          moved["skerry_jobs_accepted_total"] = 1;
+         return moved;
+       }()},
+      {"a program that crashed three times",
+       [](CoreHarness& broker) {
+         Peers(broker);
+         for (const char* id : {"a", "b", "c"}) {
+           broker.Submit("c", id);
+           SayCrash(broker);
+         }
+         broker.Submit("c", "one more");
+       },
+       [] {
+         Moved moved = Plus(Rejected("crashes", "RATE_LIMITED", "client",
+                                     {{"skerry_jobs_accepted_total", 3},
+                                      {"skerry_jobs_dispatched_total", 3},
+                                      {"skerry_jobs_finished_total{code=\"CRASH\"}", 3},
+                                      {"skerry_jobs_failed_total{fault=\"program\"}", 3},
+                                      {"skerry_job_queue_seconds_count", 3},
+                                      {"skerry_unacknowledged_finals", 3}}));
+         moved["skerry_jobs_submitted_total"] = 4;
          return moved;
        }()},
       {"failFast without a worker",

@@ -49,6 +49,7 @@ BrokerConfig World::Config() {
   config.max_backlog_bytes = Bytes::KiB(8);
   config.max_held_bytes = Bytes::KiB(24);
   config.cut_off_time = Millis(5'000);
+  config.crashes = {2, 5, Millis(20'000), Millis(3'000)};
   return config;
 }
 

@@ -106,6 +106,7 @@ class World {
   // Clients.
   void HelloFrom(Client& client);
   void Submit(Client& client, const Step& step);
+  void SayJob(Client& client, const JobSpec& spec);
   void Read(Client& client);
   void Take(Client& client, Send& send);
   void Say(Client& client, wire::Header header, std::vector<Payload> payloads = {});

@@ -50,14 +50,19 @@ void World::Submit(Client& client, const Step& step) {
   if (client.unfinished.size() >= config_.client_credit) return;
   JobSpec spec;
   spec.id = JobId("j" + std::to_string(next_id_++));
-  spec.tenant = TenantId("t");
+  spec.tenant = TenantId("t" + std::to_string(step.what % 2));
   spec.retry = static_cast<Retry>(step.what % 3);
   spec.admission = static_cast<Admission>(step.what % 7 == 0);
   spec.limits = {{"timeoutMs", 1'000}, {"memoryMb", 64 + 64 * (step.what % 5)}};
   if (step.what % 4 == 0) spec.deadline_ms = 1 + step.what;
   client.submitted.insert(spec.id.str());
   client.unfinished.emplace(spec.id.str(), spec);
-  Say(client, wire::Submit{spec}, {Payload(std::string("code")), Payload(std::string("1"))});
+  SayJob(client, spec);
+}
+
+/// Few programs, so that some of them crash often.
+void World::SayJob(Client& client, const JobSpec& spec) {
+  Say(client, wire::Submit{spec}, {Payload(std::string(NameOf(spec.retry))), Payload(std::string("1"))});
 }
 
 void World::Read(Client& client) {
@@ -77,8 +82,7 @@ void World::Take(Client& client, Send& send) {
     client.read = 0;
     if (welcome->epoch != client.epoch) client.seen = 0;
     client.epoch = welcome->epoch;
-    for (const auto& [id, spec] : std::map(client.unfinished))
-      Say(client, wire::Submit{spec}, {Payload(std::string("code")), Payload(std::string("1"))});
+    for (const auto& [id, spec] : std::map(client.unfinished)) SayJob(client, spec);
     return;
   }
   if (!client.linked) return;

@@ -122,7 +122,12 @@ void World::End(Worker& worker, std::uint64_t lease, unsigned how) {
   final.attempt = held.attempt;
   final.ok = how % 2 == 0;
   final.started = true;
-  if (!final.ok) final.code = how % 3 == 0 ? Code::kLost : how % 5 == 0 ? Code::kOverloaded : Code::kRuntime;
+  if (!final.ok) {
+    final.code = how % 3 == 0   ? Code::kLost
+                 : how % 5 == 0 ? Code::kOverloaded
+                 : how % 7 == 0 ? Code::kRuntime
+                                : Code::kCrash;
+  }
   if (final.code == Code::kOverloaded) final.started = false;
   Tell(worker, final, {Payload(held.payload + std::string(how, 'f'))});
 }

@@ -123,6 +123,8 @@ class CompromisedIsolate : public ::testing::Test {
   static PoolOptions Options(const std::string& sandbox, const std::vector<std::string>& prefix = {}) {
     PoolOptions options;
     options.isolates = 2;
+    // All attempts are one tenant's, and nearly all are crashes.
+    options.broker_args = {"--program-crashes", "0", "--tenant-crashes", "0"};
     options.worker_args = {"--cell", Binary("skerry-compromised-cell"), "--sandbox", sandbox, "--log-level",
                            "info"};
     options.worker_prefix = prefix;
