@@ -42,9 +42,16 @@ KeptLine ReadLine(ondemand::parser& parser, std::string_view line) {
     read.kept = Kept::kOk;
     return read;
   }
+  ondemand::object error;
+  std::string_view code;
   std::string_view fault;
-  if (document["error"]["fault"].get_string().get(fault) != simdjson::SUCCESS) return read;
-  read.kept = fault == "infrastructure" ? Kept::kRunAgain : Kept::kError;
+  if (document["error"].get_object().get(error) != simdjson::SUCCESS ||
+      error["code"].get_string().get(code) != simdjson::SUCCESS ||
+      error["fault"].get_string().get(fault) != simdjson::SUCCESS) {
+    return read;
+  }
+  const bool another_time = fault == "infrastructure" || code == "RATE_LIMITED";
+  read.kept = another_time ? Kept::kRunAgain : Kept::kError;
   return read;
 }
 

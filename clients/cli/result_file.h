@@ -2,8 +2,8 @@
 // whole lines or in one that is cut.
 //
 // Resume: Open with Existing::kKeep first reads what is there. A last line without its end is cut off. Lines
-// of infrastructure faults are taken out (their jobs run again; the file is rewritten beside itself and
-// renamed over), so that every id keeps one final. All other ids are done.
+// of infrastructure faults and RATE_LIMITED ones are taken out (their jobs run again; the file is rewritten
+// beside itself and renamed over), so that every id keeps one final. All other ids are done.
 //
 // Threads: one. Errors: Open and Write name the file; after a failed Write nothing more is written.
 #pragma once

@@ -77,6 +77,13 @@ TEST_F(Resume, RunsInfrastructureFaultsAgainAndProgramsFaultsNot) {
   EXPECT_TRUE(IsOk(last, "found"));
 }
 
+TEST_F(Resume, RunsJobsThatWereRateLimitedAgain) {
+  const auto report = Parsed(
+      OutputAfter(ErrorLine("limited", "RATE_LIMITED", "client"), {Job("limited", "return 'another time'")}));
+  EXPECT_EQ(report.lines.size(), 1u);
+  EXPECT_TRUE(IsOk(report.At("limited"), "another time"));
+}
+
 // A killed run's jobs go on without it: the resumed run takes their results over.
 TEST_F(Resume, OfAKilledRunFindsItsRunningJobsInsteadOfRunningThemAgain) {
   WriteFile(dir_ / "jobs", Job("a", "const v = await dataProxy.request('slow'); return [v, Math.random()]")
