@@ -8,6 +8,7 @@
 
 #include "common/logging.h"
 #include "common/printable.h"
+#include "common/sandbox_level.h"
 #include "common/utf8.h"
 #include "common/wire/negotiate.h"
 #include "common/wire/stats.h"
@@ -30,6 +31,12 @@ constexpr std::size_t kMaxLabel = 64;
 std::string Label(std::string_view text) {
   const std::string label = PrintableAscii(std::string(text.substr(0, kMaxLabel)));
   return label.empty() ? "unknown" : label;
+}
+
+/// A level that this broker knows; a worker's word for another is not shown.
+std::string SandboxLabel(const std::string& told) {
+  if (told.empty()) return "unknown";
+  return SandboxLevelByName(told) ? told : "other";
 }
 
 bool Absurd(std::uint64_t slots, std::uint64_t memory_mb) {
@@ -205,13 +212,14 @@ void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire:
   quarantine_.Pardon(from);
   Worker& worker = workers_.Connect(hello.session, from, now);
   if (Floods(worker)) return CutOff(worker, "a flood of HELLOs", now);
-  worker.build = {Label(hello.software), Label(hello.v8)};
+  worker.build = {Label(hello.software), Label(hello.v8), SandboxLabel(hello.sandbox)};
   worker.slots = hello.slots;
   worker.memory_mb = hello.memory_mb;
   worker.full_memory_mb = hello.memory_mb;
   const LogFields fields = {{"worker", worker.session.str()}, {"slots", worker.slots},
                             {"memoryMb", worker.memory_mb},   {"jobs", worker.used_slots()},
-                            {"software", hello.software},     {"v8", hello.v8}};
+                            {"software", hello.software},     {"v8", hello.v8},
+                            {"sandbox", hello.sandbox}};
   if (known) {
     log::Info("worker is back", fields);
   } else {

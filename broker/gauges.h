@@ -10,10 +10,11 @@
 
 namespace skerry::broker {
 
-/// What a worker says that it is made of: printable ASCII, at most 64 bytes each.
+/// What a worker says that it is made of, and held in by: printable ASCII, at most 64 bytes each.
 struct WorkerBuild {
   std::string version;
   std::string v8;
+  std::string sandbox;  ///< a SandboxLevel's name, "other", or "unknown" of a worker too old to tell
   auto operator<=>(const WorkerBuild&) const = default;
 };
 /// How many connected workers there are of each build.

@@ -71,16 +71,17 @@ std::string TypeName(MetricType type) {
 class BuildInfo {
  public:
   explicit BuildInfo(Registry& registry)
-      : family_(prometheus::BuildGauge()
-                    .Name("skerry_worker_info")
-                    .Help("Workers connected, by their version and the V8 of their cells.")
-                    .Register(registry)) {}
+      : family_(
+            prometheus::BuildGauge()
+                .Name("skerry_worker_info")
+                .Help("Workers connected, by their version, the V8 of their cells and what holds these in.")
+                .Register(registry)) {}
 
   void Show(const WorkerBuilds& builds) {
     if (builds == shown_) return;
     WorkerBuilds bounded;
     for (const auto& [build, count] : builds)
-      bounded[bounded.size() < Metrics::kMaxBuilds ? build : WorkerBuild{"other", "other"}] += count;
+      bounded[bounded.size() < Metrics::kMaxBuilds ? build : WorkerBuild{"other", "other", "other"}] += count;
     for (auto series = series_.begin(); series != series_.end();) {
       if (bounded.contains(series->first)) {
         ++series;
@@ -91,7 +92,9 @@ class BuildInfo {
     }
     for (const auto& [build, count] : bounded) {
       auto& series = series_[build];
-      if (series == nullptr) series = &family_.Add({{"version", build.version}, {"v8", build.v8}});
+      if (series == nullptr) {
+        series = &family_.Add({{"version", build.version}, {"v8", build.v8}, {"sandbox", build.sandbox}});
+      }
       series->Set(static_cast<double>(count));
     }
     shown_ = builds;

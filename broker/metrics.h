@@ -1,6 +1,6 @@
 // The broker's numbers as Prometheus metrics; docs/metrics.md lists them, and metrics_golden.txt pins them.
 //
-// Labels are bounded: enumerations of ours, and for worker builds at most kMaxBuilds pairs and "other". No
+// Labels are bounded: enumerations of ours, and for worker builds at most kMaxBuilds of them and "other". No
 // job, tenant, user, client or worker is ever a label.
 //
 // Threads: Show on the broker's thread; Text from any.

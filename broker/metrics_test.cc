@@ -29,7 +29,7 @@ bool Has(const std::string& text, const std::string& line) {
 std::vector<Metrics::Described> DescribeAll() {
   Metrics metrics;
   BrokerGauges gauges;
-  gauges.builds[{"skerry/0.1.0", "14.6"}] = 1;
+  gauges.builds[{"skerry/0.1.0", "14.6", "seccomp"}] = 1;
   metrics.Show({}, gauges);
   return metrics.Describe();
 }
@@ -123,7 +123,7 @@ TEST(MetricsText, AddsUpHistogramsOnce) {
 TEST(MetricsText, NamesAtMostSixteenBuildsOfWorkersAndForgetsThoseThatLeft) {
   Metrics metrics;
   BrokerGauges gauges;
-  for (int i = 0; i < 40; ++i) gauges.builds[{"v" + std::to_string(100 + i), "8"}] = 1;
+  for (int i = 0; i < 40; ++i) gauges.builds[{"v" + std::to_string(100 + i), "8", "none"}] = 1;
   metrics.Show({}, gauges);
   const auto series = [&] {
     std::istringstream text(metrics.Text());
@@ -134,7 +134,7 @@ TEST(MetricsText, NamesAtMostSixteenBuildsOfWorkersAndForgetsThoseThatLeft) {
   };
   EXPECT_EQ(series().size(), Metrics::kMaxBuilds + 1);
   EXPECT_TRUE(Has(metrics.Text(), "version=\"other\"} 24\n") || Has(metrics.Text(), "v8=\"other\"} 24\n"));
-  gauges.builds = {{{"v1", "8"}, 2}};
+  gauges.builds = {{{"v1", "8", "none"}, 2}};
   metrics.Show({}, gauges);
   EXPECT_EQ(series().size(), 1u);
 }

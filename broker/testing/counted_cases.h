@@ -62,7 +62,7 @@ inline Moved Plus(Moved more, double slots_free = 1, double memory_free_mb = 102
   more.insert({{"skerry_sessions", 1},
                {"skerry_workers", 1},
                {"skerry_workers_accepting", 1},
-               {"skerry_worker_info{v8=\"unknown\",version=\"unknown\"}", 1}});
+               {"skerry_worker_info{sandbox=\"unknown\",v8=\"unknown\",version=\"unknown\"}", 1}});
   if (slots_free > 0) more["skerry_worker_slots{state=\"free\"}"] = slots_free;
   if (memory_free_mb > 0) more["skerry_worker_memory_bytes{state=\"free\"}"] = memory_free_mb * 1024 * 1024;
   return more;

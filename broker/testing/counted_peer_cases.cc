@@ -135,6 +135,7 @@ std::vector<CountedCase> PeerCases() {
          wire::Hello hello = HelloOf(wire::Role::kWorker, "w1");
          hello.software = "skerry/9";
          hello.v8 = "14.6\n";
+         hello.sandbox = "seccomp";
          hello.capabilities = {"stats"};
          broker.Say(WorkerPeer("w"), hello);
          WorkerStats figures;
@@ -156,7 +157,7 @@ std::vector<CountedCase> PeerCases() {
                {"skerry_worker_lost_events_total", 3},
                {"skerry_worker_spares", 4},
                {"skerry_worker_cells", 1},
-               {"skerry_worker_info{v8=\"14.6?\",version=\"skerry/9\"}", 1}})},
+               {"skerry_worker_info{sandbox=\"seccomp\",v8=\"14.6?\",version=\"skerry/9\"}", 1}})},
       {"a worker whose figures go down",
        [](CoreHarness& broker) {
          broker.Say(WorkerPeer("w"), HelloOf(wire::Role::kWorker, "w1"));
@@ -177,12 +178,22 @@ std::vector<CountedCase> PeerCases() {
          broker.Say(WorkerPeer("w"), wire::ToStats(figures));
        },
        {{"skerry_workers_cut_off_total", 1}, {"skerry_peers_refused_total{reason=\"cut_off\"}", 1}}},
+      {"a worker that tells a sandbox that nobody knows",
+       [](CoreHarness& broker) {
+         wire::Hello hello = HelloOf(wire::Role::kWorker, "w1");
+         hello.sandbox = "walls";
+         broker.Say(WorkerPeer("w"), hello);
+         broker.Say(WorkerPeer("w"), wire::Drain{});
+       },
+       {{"skerry_workers", 1},
+        {"skerry_worker_info{sandbox=\"other\",v8=\"unknown\",version=\"unknown\"}", 1}}},
       {"a worker that drains",
        [](CoreHarness& broker) {
          broker.Say(WorkerPeer("w"), HelloOf(wire::Role::kWorker, "w1"));
          broker.Say(WorkerPeer("w"), wire::Drain{});
        },
-       {{"skerry_workers", 1}, {"skerry_worker_info{v8=\"unknown\",version=\"unknown\"}", 1}}},
+       {{"skerry_workers", 1},
+        {"skerry_worker_info{sandbox=\"unknown\",v8=\"unknown\",version=\"unknown\"}", 1}}},
   };
 }
 

@@ -73,6 +73,7 @@ struct Hello {
   std::uint64_t slots = 0;                ///< workers: maxConcurrentIsolates
   std::uint64_t memory_mb = 0;            ///< workers: workerMemoryMb left for jobs
   std::string v8;                         ///< workers: the V8 version of their cells
+  std::string sandbox;                    ///< workers: the SandboxLevel of their cells
   std::vector<LeaseId> leases;            ///< workers: held, or ended with a FINAL that may not have arrived
   std::uint64_t epoch = 0;                ///< clients: of the last WELCOME; 0: none yet, or it keeps no count
   std::uint64_t seen = 0;                 ///< clients: the highest `seq` of that epoch that came
@@ -89,6 +90,7 @@ struct Hello {
     v.Optional("slots", slots);
     v.Optional("memoryMb", memory_mb);
     v.Optional("v8", v8, UpTo(64));
+    v.Optional("sandbox", sandbox, UpTo(64));
     v.Optional("leases", leases, UpTo(kMaxArray));
     v.Optional("epoch", epoch);
     v.Optional("seen", seen);

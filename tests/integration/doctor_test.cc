@@ -57,13 +57,15 @@ class Doctor : public ::testing::Test {
 TEST_F(Doctor, RunsAJobHereAndFindsNothingBroken) {
   const Report report = Run();
   EXPECT_EQ(report.exit_code, 0) << report.text;
-  for (const char* check : {"architecture", "kernel", "seccomp", "pidfd", "clone", "clone3", "descriptors",
-                            "processes", "memory", "temporary_space", "zeromq", "cell", "preload", "job"}) {
+  for (const char* check :
+       {"architecture", "kernel", "seccomp", "pidfd", "clone", "clone3", "descriptors", "processes", "memory",
+        "temporary_space", "zeromq", "cell", "preload", "sandbox", "job"}) {
     EXPECT_NE(Verdict(report, check), "") << check << " was not checked";
     EXPECT_NE(Verdict(report, check), "fail") << check;
   }
   EXPECT_NE(report.checks.at("cell")[0]["what"].get<std::string>().find("V8 1"), std::string::npos);
   EXPECT_TRUE(report.checks.at("job")[0]["what"].get<std::string>().ends_with(" ms"));
+  EXPECT_NE(report.checks.at("sandbox")[0]["what"].get<std::string>().find("seccomp ("), std::string::npos);
 }
 
 TEST_F(Doctor, PrintsALinePerCheckForPeople) {
@@ -103,6 +105,7 @@ TEST_F(Doctor, SaysThatProgramsAreMissing) {
   EXPECT_EQ(report.exit_code, 1);
   EXPECT_EQ(Verdict(report, "cell"), "fail");
   EXPECT_EQ(Verdict(report, "broker_configuration"), "fail");
+  EXPECT_EQ(Verdict(report, "sandbox"), "fail");
   EXPECT_EQ(Verdict(report, "job"), "fail");
 }
 

@@ -79,6 +79,7 @@ TEST(MetricsOfWorkers, ShowWhatTheyHaveAndWhatIsInUse) {
   const Moved info = idle.Since({}, "skerry_worker_info");
   ASSERT_EQ(info.size(), 1u);
   EXPECT_NE(info.begin()->first.find("v8=\"14."), std::string::npos) << info.begin()->first;
+  EXPECT_NE(info.begin()->first.find("seccomp\""), std::string::npos) << info.begin()->first;
   EXPECT_NE(info.begin()->first.find("version=\"skerry/0.1.0\""), std::string::npos) << info.begin()->first;
 
   Background run(watched.pool, {Job("a", "await dataProxy.request('w')").Limit("memoryMb", 100)}, Answers());

@@ -17,6 +17,7 @@
 
 #include "common/fd.h"
 #include "common/result.h"
+#include "common/sandbox_level.h"
 
 namespace skerry::agent {
 
@@ -49,8 +50,9 @@ class Cell {
   virtual ~Cell() = default;
   /// Once; null where the kernel does not report them.
   virtual std::unique_ptr<ForbiddenCalls> TakeForbiddenCalls() { return nullptr; }
-  /// What holds its processes in, for the log.
+  /// What holds its processes in: every mechanism, for the log.
   virtual std::string DescribeSandbox() const { return "none"; }
+  virtual SandboxLevel sandbox_level() const { return SandboxLevel::kNone; }
   /// Readable: call OnReadable.
   virtual int control_fd() const = 0;
   virtual pid_t pid() const = 0;

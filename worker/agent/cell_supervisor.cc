@@ -57,6 +57,7 @@ void CellSupervisor::OnStarted(Result<std::unique_ptr<Cell>> started) {
   running.cell = std::move(*started);
   running.since = loop_.Now();
   v8_version_ = running.cell->v8_version();
+  sandbox_level_ = running.cell->sandbox_level();
   running.watch = loop_.OnReadable(running.cell->control_fd(), [this] { OnControlReadable(); });
   age_timer_ = loop_.After(options_.max_age, [this] { RenewIfOld(); });
   log::Info(

@@ -84,6 +84,8 @@ class CellSupervisor {
   void Retire(CellNumber cell, CellRestart reason);
   /// Of the last cell that started; empty before.
   const std::string& v8_version() const { return v8_version_; }
+  /// The same; kNone before.
+  SandboxLevel sandbox_level() const { return sandbox_level_; }
   /// No more starts.
   void Stop();
 
@@ -112,6 +114,7 @@ class CellSupervisor {
   bool healthy_ = true;
   CellNumber last_number_ = 0;
   std::string v8_version_;
+  SandboxLevel sandbox_level_ = SandboxLevel::kNone;
   BackOff back_off_;
   Deadlines::Handle start_timer_;
   Deadlines::Handle fork_timer_;

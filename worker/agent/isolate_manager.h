@@ -105,6 +105,7 @@ class IsolateManager : private CellListener {
   /// The counts, and how many spares and cells there are now.
   WorkerStats Figures() const;
   const std::string& v8_version() const { return cells_.v8_version(); }
+  SandboxLevel sandbox_level() const { return cells_.sandbox_level(); }
   const LeaseLedger& ledger() const { return ledger_; }
   std::size_t spares() const { return spares_.size(); }
   std::size_t waiting() const { return waiters_.size(); }

@@ -15,11 +15,13 @@
 namespace skerry::agent {
 namespace {
 
+constexpr int kNoSuchSandbox = 1;
 constexpr const char* kExamples =
     "  skerry-worker --broker ipc:///run/skerry/workers\n"
     "  skerry-worker --broker tcp://127.0.0.1:7702 --isolates 8 --spares 8 --memory-mb 4096\n"
     "  skerry-worker --broker ipc:///tmp/w --isolates 1 --spares 0 --log-level debug\n"
-    "  skerry-worker --print-config\n";
+    "  skerry-worker --print-config\n"
+    "  skerry-worker --probe-sandbox\n";
 
 constexpr const char* kAbout =
     "Runs jobs that the broker sends, each in a forked V8 isolate of its own under hard limits.\n\n"
@@ -40,6 +42,21 @@ int Serve(const WorkerOptions& options) {
   return worker.Run();
 }
 
+/// Starts one cell as `strict` would hold it, and says what holds it or what could not be had.
+int ProbeSandbox() {
+  RaiseDescriptorLimit();
+  cell::CellOptions options;
+  options.program = BesideOwnBinary("skerry-cell");
+  options.init_program = BesideOwnBinary("skerry-init");
+  const auto cell = cell::CellProcess::Start(options);
+  if (!cell) {
+    std::cerr << "skerry-worker: " << cell.error().message << "\n";
+    return kNoSuchSandbox;
+  }
+  std::cout << cell::Describe((*cell)->sandbox()) << "\n";
+  return 0;
+}
+
 int Main(int argc, char** argv) {
   AgentOptions options;
   config::Settings settings("worker");
@@ -50,7 +67,11 @@ int Main(int argc, char** argv) {
   line.Add(settings);
   line.AddPrint();
   app.set_version_flag("--version", "skerry-worker " + std::string(kSkerryVersion));
+  bool probe = false;
+  app.add_flag("--probe-sandbox", probe,
+               "start one cell under --sandbox strict, say what holds it in, and leave");
   if (const auto status = config::ParseArguments(app, argc, argv)) return *status;
+  if (probe) return ProbeSandbox();
   const auto start =
       line.Configure(settings, [&] { return Finish(settings, options, UsableCores(), UsableMemory()); });
   if (start.exit) return *start.exit;

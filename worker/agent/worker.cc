@@ -52,6 +52,7 @@ wire::Hello Worker::Greeting() const {
   hello.software = kSkerrySoftware;
   hello.capabilities = {std::string(wire::kStatsCapability), "wasm"};
   hello.v8 = isolates_.v8_version();
+  hello.sandbox = NameOf(isolates_.sandbox_level());
   hello.slots = healthy_ ? isolates_.ledger().max_leases() : 0;
   hello.memory_mb = isolates_.ledger().memory_mb();
   hello.leases = link_.UnconfirmedFinals();

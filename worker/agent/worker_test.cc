@@ -70,6 +70,7 @@ TEST_F(WorkerTest, TellsABrokerThatAsksWhatItsIsolatesAndCellsDid) {
     const auto hello = broker_.Greet();
     ASSERT_TRUE(hello);
     EXPECT_EQ(hello->v8, "1.2.3-fake");
+    EXPECT_EQ(hello->sandbox, "seccomp");
     EXPECT_EQ(hello->capabilities, (std::vector<std::string>{"stats", "wasm"}));
     broker_.Dispatch(1, "ok 1", {{"memoryMb", 64}});
     ASSERT_TRUE(broker_.Next<wire::Final>());

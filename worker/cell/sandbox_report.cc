@@ -11,8 +11,6 @@ constexpr std::array<std::string_view, kMechanismCount> kMechanisms = {
     "user-namespace", "pid-namespace",    "empty-root",      "network-namespace", "ipc-namespace",
     "uts-namespace",  "own-user",         "no-capabilities", "no-new-privileges", "not-dumpable",
     "landlock-files", "landlock-network", "landlock-scopes", "seccomp",           "call-reports"};
-constexpr std::array<std::string_view, 4> kLevels = {"none", "seccomp", "landlock+seccomp",
-                                                     "namespaces+seccomp"};
 
 constexpr std::string_view kGrantSeccomp =
     "seccomp filters: a kernel with CONFIG_SECCOMP_FILTER, and a container profile that allows seccomp(2)";
@@ -76,10 +74,6 @@ std::string_view NameOf(Mechanism mechanism) {
 
 std::string_view NameOf(Property property) {
   return Rows()[static_cast<std::size_t>(property)].name;
-}
-
-std::string_view NameOf(SandboxLevel level) {
-  return kLevels[static_cast<std::size_t>(level)];
 }
 
 std::vector<Property> MissingFrom(Mechanisms mechanisms) {

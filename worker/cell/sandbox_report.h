@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/sandbox_level.h"
+
 namespace skerry::cell {
 
 /// strict: every property or no start. best-effort: what can be had. off: nothing, for looking for faults
@@ -73,14 +75,7 @@ std::vector<Property> MissingFrom(Mechanisms mechanisms);
 /// "no network (needs ...)" for each: what cannot be had and how to grant it.
 std::string HowToGrant(const std::vector<Property>& missing);
 
-/// How many layers there are, for logs, `skerry doctor` and the metric.
-enum class SandboxLevel : std::uint8_t {
-  kNone,             ///< some property is missing
-  kSeccomp,          ///< one layer
-  kLandlockSeccomp,  ///< two: what a default container profile leaves
-  kNamespaces,       ///< three: namespaces, Landlock or not, and seccomp
-};
-std::string_view NameOf(SandboxLevel level);
+/// How many layers there are.
 SandboxLevel LevelOf(Mechanisms mechanisms);
 
 /// "namespaces: user pid mount ... seccomp": one line for a log.

@@ -48,6 +48,12 @@ TEST(SandboxReport, LevelsCountLayers) {
   EXPECT_EQ(NameOf(LevelOf(three)), "namespaces+seccomp");
 }
 
+TEST(SandboxReport, LevelsAreFoundByTheNamesThatTheyHave) {
+  for (const std::string_view name : kSandboxLevels) EXPECT_EQ(NameOf(*SandboxLevelByName(name)), name);
+  EXPECT_FALSE(SandboxLevelByName("walls"));
+  EXPECT_FALSE(SandboxLevelByName(""));
+}
+
 TEST(SandboxReport, BitsThatNobodyKnowsAreDropped) {
   EXPECT_EQ(Mechanisms(~0u).bits(), (1u << kMechanismCount) - 1);
 }

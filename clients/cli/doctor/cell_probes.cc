@@ -1,5 +1,6 @@
-// The V8 host, and a job that really runs.
+// The V8 host, what holds it in, and a job that really runs.
 #include "clients/cli/doctor/probes.h"
+#include "common/sandbox_level.h"
 
 namespace skerry::cli::doctor {
 namespace {
@@ -61,6 +62,27 @@ void ProbeCell(Machine& machine, const Installation& installation, Findings& fin
   findings.push_back(
       Good("cell", FirstLine(version.out), "the pinned V8 host starts, and " + std::string(kWhy)));
   ProbeFailsClosed(machine, cell, findings);
+}
+
+void ProbeSandbox(Machine& machine, const Installation& installation, Millis patience, Findings& findings) {
+  constexpr const char* kWhy = "what holds programs in, under --sandbox strict";
+  const Ran ran = machine.Run({installation.binaries + "/skerry-worker", "--probe-sandbox"}, "", patience);
+  const std::string told = FirstLine(ran.out);
+  if (!ran.ok()) {
+    findings.push_back(Bad("sandbox", WhatWentWrong(ran), kWhy,
+                           "grant what it needs: until then strict starts no cell, and no job runs"));
+    return;
+  }
+  const auto level = SandboxLevelByName(told.substr(0, told.find(' ')));
+  if (level == SandboxLevel::kNamespaces) {
+    findings.push_back(Good("sandbox", told, kWhy));
+  } else if (level && *level != SandboxLevel::kNone) {
+    findings.push_back(Poor(
+        "sandbox", told, std::string(kWhy) + ": all that strict promises, by fewer walls than there could be",
+        "see namespaces and landlock above"));
+  } else {
+    findings.push_back(Bad("sandbox", "the worker told " + told, kWhy, kBuildAgain));
+  }
 }
 
 void ProbeJob(Machine& machine, const Installation& installation, Millis patience, Findings& findings) {

@@ -28,6 +28,7 @@ constexpr const char* kAbout =
 // Five seconds are promised; the last probe gets what those before it have left.
 constexpr Millis kWholeTime{4'000};
 constexpr Millis kShortestJob{1'000};
+constexpr Millis kShortestSandbox{500};
 
 class DoctorArguments : public Command {
  public:
@@ -65,8 +66,11 @@ class DoctorArguments : public Command {
     doctor::ProbeCell(*machine, installation, findings);
     doctor::ProbeConfiguration(*machine, installation, findings);
     show();
-    const auto elapsed = std::chrono::duration_cast<Millis>(SteadyClock::now() - start);
-    doctor::ProbeJob(*machine, installation, std::max(kWholeTime - elapsed, kShortestJob), findings);
+    const auto left = [&] {
+      return kWholeTime - std::chrono::duration_cast<Millis>(SteadyClock::now() - start);
+    };
+    doctor::ProbeSandbox(*machine, installation, std::max(left() - kShortestJob, kShortestSandbox), findings);
+    doctor::ProbeJob(*machine, installation, std::max(left(), kShortestJob), findings);
     show();
     return doctor::ExitStatusOf(findings);
   }

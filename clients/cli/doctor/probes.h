@@ -20,6 +20,8 @@ void ProbeKernel(Machine& machine, Findings& findings);
 void ProbeMemory(Machine& machine, Findings& findings);
 void ProbeResources(Machine& machine, Findings& findings);
 void ProbeCell(Machine& machine, const Installation& installation, Findings& findings);
+/// Has the worker start one cell under --sandbox strict, for which the doctor has `patience` left.
+void ProbeSandbox(Machine& machine, const Installation& installation, Millis patience, Findings& findings);
 /// Runs one job in a private pool, for which the doctor has `patience` left.
 void ProbeJob(Machine& machine, const Installation& installation, Millis patience, Findings& findings);
 void ProbeConfiguration(Machine& machine, const Installation& installation, Findings& findings);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "clients/cli/doctor/listener.h"
@@ -20,6 +21,7 @@ class Probes : public ::testing::Test {
     ProbeMemory(machine_, findings);
     ProbeResources(machine_, findings);
     ProbeCell(machine_, kInstalled, findings);
+    ProbeSandbox(machine_, kInstalled, Millis(1'000), findings);
     ProbeJob(machine_, kInstalled, Millis(1'000), findings);
     return findings;
   }
@@ -34,6 +36,17 @@ class Probes : public ::testing::Test {
     }
     EXPECT_FALSE(line.empty()) << "nothing was found";
     return line;
+  }
+  /// The worker's answer to --probe-sandbox.
+  void ProbeSays(int status, const std::string& out, const std::string& err) {
+    machine_.run = [=, run = FakeMachine().run](const std::vector<std::string>& argv) {
+      if (argv.back() != "--probe-sandbox") return run(argv);
+      Ran ran;
+      ran.status = status;
+      ran.out = out;
+      ran.err = err;
+      return ran;
+    };
   }
   static bool Has(const std::string& line, const std::string& start, const std::string& part) {
     return line.starts_with(start) && line.find(part) != std::string::npos;
@@ -203,6 +216,37 @@ TEST_F(Probes, SayWhatTheCellSaid) {
     return ran;
   };
   EXPECT_COMPLAINT("FAIL  cell: the host is V8 1.2, but", "./dev build");
+}
+
+TEST_F(Probes, TellTheLevelOfTheSandbox) {
+  const Findings findings = All();
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& finding) { return finding.check == "sandbox"; });
+  ASSERT_NE(found, findings.end());
+  EXPECT_EQ(found->verdict, Verdict::kOk);
+  EXPECT_EQ(found->what, "namespaces+seccomp (user-namespace seccomp)");
+}
+
+TEST_F(Probes, WarnOfASandboxWithFewerWallsThanThereCouldBe) {
+  for (const char* level : {"landlock+seccomp", "seccomp"}) {
+    ProbeSays(0, std::string(level) + " (seccomp)\n", "");
+    EXPECT_COMPLAINT("warn  sandbox: " + std::string(level) + " (seccomp)",
+                     "see namespaces and landlock above");
+  }
+}
+
+TEST_F(Probes, SayWhichPropertyOfTheSandboxIsMissingAndHowToGrantIt) {
+  ProbeSays(1, "", "skerry-worker: the sandbox would not be complete: no network (needs seccomp filters)\n");
+  EXPECT_COMPLAINT(
+      "FAIL  sandbox: skerry-worker: the sandbox would not be complete: no network (needs seccomp",
+      "grant what it needs");
+}
+
+TEST_F(Probes, RefuseASandboxThatIsNone) {
+  for (const char* told : {"none ()\n", "walls\n", ""}) {
+    ProbeSays(0, told, "");
+    EXPECT_COMPLAINT("FAIL  sandbox: the worker told ", "./dev build");
+  }
 }
 
 TEST_F(Probes, RefuseAHostThatRunsWithoutOurObject) {

@@ -31,6 +31,7 @@ class FakeMachine : public Machine {
       ran.status = 0;
       if (argv.back() == "--version") ran.out = "skerry-cell with V8 14.6\n";
       if (argv.back() == "--host-command") ran.out = "/host\n--refused\n";
+      if (argv.back() == "--probe-sandbox") ran.out = "namespaces+seccomp (user-namespace seccomp)\n";
       if (argv.front() == "/host") ran.status = 9;
       if (argv.size() > 1 && argv[1] == "exec") ran.out = "42\n";
       return ran;
