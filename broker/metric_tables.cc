@@ -45,7 +45,7 @@ constexpr CounterRow kCounters[] = {
     {"skerry_jobs_dispatched_total", "Dispatches to workers.", [](const C& c) { return c.dispatched; }},
     {"skerry_jobs_redispatched_total", "Jobs sent again after their worker was lost.",
      [](const C& c) { return c.redispatched; }},
-    {"skerry_jobs_turned_down_total", "Dispatches that the worker had no room for after all.",
+    {"skerry_jobs_turned_down_total", "Dispatches that the worker had no room, or no cell, for after all.",
      [](const C& c) { return c.turned_down; }},
     {"skerry_jobs_refused_in_queue_total",
      "Queued jobs refused when their turn came, because their program or tenant kept crashing.",

@@ -50,8 +50,9 @@ void JobRun::SeekIsolate() {
   if (auto isolate = isolates_.TakeSpare()) return Run(std::move(*isolate));
   ticket_ = isolates_.Await([this](Result<Isolate> isolate) {
     if (isolate) return Run(std::move(*isolate));
+    // One that has not run yet is turned down, as one that finds no slot is: the broker has it wait again.
     Outcome outcome;
-    outcome.error = NotRunning(Code::kLost, isolate.error().message);
+    outcome.error = NotRunning(started_ ? Code::kLost : Code::kOverloaded, isolate.error().message);
     Finish(std::move(outcome));
   });
 }

@@ -331,13 +331,23 @@ TEST_F(JobRunTest, CancelsAJobThatStillWaitsForAnIsolate) {
   EXPECT_EQ(manager().waiting(), 0u);
 }
 
-TEST_F(JobRunTest, LosesAJobThatNoCellForksForWithinItsTime) {
+TEST_F(JobRunTest, TurnsDownAJobThatNoCellForksForWithinItsTime) {
   options_.max_spares = 0;
   plan_.fork = FakeCellPlan::Fork::kNever;
-  const Outcome outcome = Play("ok 1");
-  EXPECT_EQ(Text(outcome), "LOST ");
+  const Outcome outcome = Play("ok 1", {}, Retry::kNever);
+  EXPECT_EQ(Text(outcome), "OVERLOADED ");
   EXPECT_FALSE(outcome.error->started);
   EXPECT_TRUE(outcome.error->retryable);
+}
+
+TEST_F(JobRunTest, LosesAJobThatHasRunAndNoCellForksForAgain) {
+  options_.max_spares = 0;
+  Begin("signal 11");
+  ASSERT_TRUE(RunUntil(loop_, [&] { return plan_.forks >= 1; }));
+  plan_.fork = FakeCellPlan::Fork::kNever;
+  const Outcome outcome = Finish();
+  EXPECT_EQ(Text(outcome), "LOST ");
+  EXPECT_TRUE(outcome.error->started);
 }
 
 TEST_F(JobRunTest, HandsAJobToAnotherIsolateWhenTheFirstFailsBeforeItStarts) {
