@@ -20,7 +20,7 @@
 #include <thread>
 
 #include "common/testing/proc_fs.h"
-#include "tests/support/pool.h"
+#include "tests/support/pool_watch.h"
 #include "tests/support/run_log.h"
 
 namespace skerry::testing {
@@ -213,12 +213,7 @@ class Havoc {
       }
       return;
     }
-    constexpr std::string_view kReady = " is ready, pid ";
-    const std::string log = ReadFile(pool_.worker_log(worker));
-    const std::size_t at = log.rfind(kReady);
-    if (at == std::string::npos) return;
-    const pid_t cell = std::atoi(log.c_str() + at + kReady.size());
-    if (ChildrenOf(pool_.worker(worker).pid()).contains(cell)) kill(cell, SIGKILL);
+    if (const pid_t cell = CellOf(pool_, worker); cell > 0) kill(cell, SIGKILL);
   }
 
   void StartClient() {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "common/testing/proc_fs.h"
-#include "tests/support/pool.h"
+#include "tests/support/pool_watch.h"
 
 namespace skerry::testing {
 namespace {
@@ -52,13 +52,6 @@ class Soak : public ::testing::Test {
     std::uint64_t worker = 0;
     std::uint64_t cell = 0;
   };
-  struct Resources {
-    std::size_t broker_descriptors = 0;
-    std::size_t worker_descriptors = 0;
-    std::size_t processes = 0;
-    bool operator==(const Resources&) const = default;
-  };
-
   void SetUp() override { ASSERT_TRUE(IsOk(pool_.RunOne(Job("warm", "return 1")), Json(1))) << pool_.Logs(); }
 
   static void WriteJobs(const std::filesystem::path& path, int count) {
@@ -71,15 +64,6 @@ class Soak : public ::testing::Test {
     }
   }
 
-  // The pid in the newest "a cell is ready" line: cells are renewed now and then.
-  pid_t Cell() const {
-    constexpr std::string_view kPid = " pid=";
-    const std::string log = ReadFile(pool_.worker_log(0));
-    const std::size_t at = log.rfind("a cell is ready");
-    const std::size_t pid = at == std::string::npos ? at : log.find(kPid, at);
-    return pid == std::string::npos ? 0 : std::atoi(log.c_str() + pid + kPid.size());
-  }
-
   Memory MedianMemory() {
     constexpr int kReadings = 9;
     std::vector<std::uint64_t> broker;
@@ -88,7 +72,7 @@ class Soak : public ::testing::Test {
     for (int i = 0; i < kReadings; ++i) {
       broker.push_back(ResidentBytes(pool_.broker().pid()));
       worker.push_back(ResidentBytes(pool_.worker().pid()));
-      cell.push_back(ResidentBytes(Cell()));
+      cell.push_back(ResidentBytes(CellOf(pool_)));
       std::this_thread::sleep_for(milliseconds(20));
     }
     const auto median = [](std::vector<std::uint64_t>& values) {
@@ -98,29 +82,9 @@ class Soak : public ::testing::Test {
     return {median(broker), median(worker), median(cell)};
   }
 
-  Resources AtRest() {
-    // Spares of a cell that has been renewed keep its namespace alive until they get their job.
-    std::vector<Job> jobs;
-    for (int i = 0; i < 20; ++i) jobs.emplace_back("s" + std::to_string(i), "return 1");
-    pool_.Run(jobs);
-    const auto now = [this] {
-      return Resources{DescriptorsOf(pool_.broker().pid()), DescriptorsOf(pool_.worker().pid()),
-                       TreeOf(pool_.worker().pid()).size()};
-    };
-    // Spares are forked, a client's socket is closed, in their own time.
-    Resources last = now();
-    for (int same = 0; same < 30; ++same) {
-      std::this_thread::sleep_for(milliseconds(20));
-      const Resources next = now();
-      if (!(next == last)) same = 0;
-      last = next;
-    }
-    return last;
-  }
-
   void Run(const Size& size) {
     WriteJobs(dir_ / "jobs", size.jobs);
-    const Resources before = AtRest();
+    const Resources before = AtRest(pool_);
     Child skerry({Binary("skerry"), "run", dir_ / "jobs", "-o", dir_ / "out", "--quiet", "--broker",
                   pool_.client_url()},
                  {.stderr_path = dir_ / "stderr"});
@@ -142,10 +106,8 @@ class Soak : public ::testing::Test {
     ExpectNoGrowth("broker", settled.broker, last.broker, size.growth);
     ExpectNoGrowth("worker", settled.worker, last.worker, size.growth);
     ExpectNoGrowth("cell", settled.cell, last.cell, size.growth);
-    const Resources after = AtRest();
-    EXPECT_EQ(after.broker_descriptors, before.broker_descriptors);
-    EXPECT_EQ(after.worker_descriptors, before.worker_descriptors);
-    EXPECT_EQ(after.processes, before.processes);
+    const Resources after = AtRest(pool_);
+    EXPECT_EQ(after, before);
   }
 
   void ExpectNoGrowth(const std::string& who, std::uint64_t settled, std::uint64_t last, double growth) {

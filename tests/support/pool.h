@@ -43,6 +43,7 @@ class Pool {
   std::string worker_url() const;
   Child& broker() { return *broker_; }
   Child& worker(std::size_t index = 0) { return *workers_.at(index); }
+  std::size_t workers() const { return workers_.size(); }
   void AddWorker();
   /// Kills the broker; StartBroker starts another at the same endpoints.
   void KillBroker();

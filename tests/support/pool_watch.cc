@@ -1,5 +1,7 @@
 #include "tests/support/pool_watch.h"
 
+#include <cstdlib>
+
 #include "common/testing/proc_fs.h"
 
 namespace skerry::testing {
@@ -41,6 +43,62 @@ std::set<pid_t> AwaitIsolates(pid_t worker, const std::set<pid_t>& idle, std::si
   EXPECT_EQ(isolates.size(), count);
   std::this_thread::sleep_for(std::chrono::milliseconds(100));  // for the job's bytes to arrive
   return isolates;
+}
+
+pid_t CellOf(Pool& pool, std::size_t worker) {
+  constexpr std::string_view kPid = " pid=";
+  const std::string log = ReadFile(pool.worker_log(worker));
+  const std::size_t at = log.rfind("a cell is ready");
+  const std::size_t pid = at == std::string::npos ? at : log.find(kPid, at);
+  if (pid == std::string::npos) return 0;
+  const pid_t cell = std::atoi(log.c_str() + pid + kPid.size());
+  return ChildrenOf(pool.worker(worker).pid()).contains(cell) ? cell : 0;
+}
+
+void PrintTo(const Resources& resources, std::ostream* out) {
+  *out << resources.broker_descriptors << " descriptors of the broker, " << resources.worker_descriptors
+       << " of workers, " << resources.processes << " processes of workers";
+}
+
+namespace {
+
+void AwaitCells(Pool& pool) {
+  // Of a hung cell (5 s), a back-off (10 s) and a start.
+  constexpr std::chrono::seconds kPatience{30};
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  for (std::size_t i = 0; i < pool.workers(); ++i) {
+    while (CellOf(pool, i) == 0 && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+}  // namespace
+
+Resources AtRest(Pool& pool) {
+  AwaitCells(pool);
+  // Spares of a cell that has been renewed keep its namespace alive until they get their job.
+  std::vector<Job> jobs;
+  for (std::size_t i = 0; i < 40 * pool.workers(); ++i)
+    jobs.emplace_back("s" + std::to_string(i), "return 1");
+  pool.Run(jobs);
+  AwaitCells(pool);  // one that hung was found out by these
+  const auto now = [&pool] {
+    Resources resources{DescriptorsOf(pool.broker().pid())};
+    for (std::size_t i = 0; i < pool.workers(); ++i) {
+      resources.worker_descriptors += DescriptorsOf(pool.worker(i).pid());
+      resources.processes += TreeOf(pool.worker(i).pid()).size();
+    }
+    return resources;
+  };
+  // Spares are forked, a client's socket is closed, in their own time.
+  Resources last = now();
+  for (int same = 0; same < 30; ++same) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const Resources next = now();
+    if (!(next == last)) same = 0;
+    last = next;
+  }
+  return last;
 }
 
 }  // namespace skerry::testing

@@ -10,6 +10,7 @@
 // the test.
 #pragma once
 
+#include <ostream>
 #include <set>
 #include <thread>
 #include <vector>
@@ -44,5 +45,20 @@ std::set<pid_t> CellsOf(pid_t worker);
 /// The worker's children beyond those in `idle`, once there are `count` and have had the time to get their
 /// jobs.
 std::set<pid_t> AwaitIsolates(pid_t worker, const std::set<pid_t>& idle, std::size_t count);
+
+/// The pid of the worker's newest cell, as its log tells; 0: there is none yet, or it has gone.
+pid_t CellOf(Pool& pool, std::size_t worker = 0);
+
+/// What a pool holds on to. Workers' figures are sums.
+struct Resources {
+  std::size_t broker_descriptors = 0;
+  std::size_t worker_descriptors = 0;
+  std::size_t processes = 0;
+  bool operator==(const Resources&) const = default;
+};
+void PrintTo(const Resources& resources, std::ostream* out);
+
+/// Once nothing moves any more. Runs jobs before, which use up what is left of earlier cells.
+Resources AtRest(Pool& pool);
 
 }  // namespace skerry::testing
