@@ -12,6 +12,13 @@ Job& Job::Set(const std::string& field, Json value) {
   return *this;
 }
 
+Job Job::As(const std::string& id) const {
+  Job other = *this;
+  other.id_ = id;
+  other.fields_["id"] = id;
+  return other;
+}
+
 Job& Job::Limit(const std::string& name, std::uint64_t value) {
   fields_["limits"][name] = value;
   return *this;

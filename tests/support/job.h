@@ -26,6 +26,8 @@ class Job {
   Job& Tenant(const std::string& name) { return Set("tenant", name); }
   Job& Mode(const std::string& name) { return Set("mode", name); }
 
+  /// The same job under another id.
+  Job As(const std::string& id) const;
   const std::string& id() const { return id_; }
   std::string Line() const { return fields_.dump(); }
 

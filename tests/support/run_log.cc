@@ -1,6 +1,9 @@
 #include "tests/support/run_log.h"
 
+#include <time.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <sstream>
 
@@ -11,7 +14,18 @@ struct Entry {
   std::string id;
   std::uint32_t attempt = 0;
   std::string what;
+  pid_t pid = 0;
+  std::chrono::system_clock::time_point when{};
 };
+
+/// "2026-11-30T00:16:28.449+00:00 ..."; the epoch where a line begins otherwise.
+std::chrono::system_clock::time_point TimeOf(const std::string& line) {
+  tm parts{};
+  const char* rest = strptime(line.c_str(), "%Y-%m-%dT%H:%M:%S", &parts);
+  if (rest == nullptr || *rest != '.') return {};
+  return std::chrono::system_clock::from_time_t(timegm(&parts)) +
+         std::chrono::milliseconds(std::atoi(rest + 1));
+}
 
 /// The value of `name=` in a line of text, up to the next blank.
 std::string FieldOf(const std::string& line, const std::string& name) {
@@ -27,7 +41,8 @@ std::optional<Entry> ParseLine(const std::string& line) {
     if (line.find(what) == std::string::npos) continue;
     const std::string attempt = FieldOf(line, "attempt");
     if (attempt.empty()) return std::nullopt;
-    return Entry{FieldOf(line, "job"), static_cast<std::uint32_t>(std::stoul(attempt)), what};
+    return Entry{FieldOf(line, "job"), static_cast<std::uint32_t>(std::stoul(attempt)), what,
+                 std::atoi(FieldOf(line, "pid").c_str()), TimeOf(line)};
   }
   return std::nullopt;
 }
@@ -49,7 +64,7 @@ void ReadRunLog(const std::string& text, RunLog& log) {
       if (before != current.end() && runs[before->second].attempt == entry->attempt)
         runs[before->second].open = false;
       current[entry->id] = runs.size();
-      runs.push_back({entry->attempt, false, false, true});
+      runs.push_back({.attempt = entry->attempt, .pid = entry->pid, .when = entry->when, .open = true});
       continue;
     }
     const auto run = current.find(entry->id);

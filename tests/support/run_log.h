@@ -7,6 +7,9 @@
 // Threads: plain data.
 #pragma once
 
+#include <sys/types.h>
+
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -18,9 +21,11 @@ namespace skerry::testing {
 /// One hand-over of a job to an isolate.
 struct ObservedRun {
   std::uint32_t attempt = 1;
-  bool started = false;   ///< its last byte had gone
-  bool answered = false;  ///< a host call of it was answered
-  bool open = false;      ///< the log ends, or its worker died, between hand-over and start: it may have run
+  pid_t pid = 0;                                 ///< of its isolate; 0: the line does not say
+  std::chrono::system_clock::time_point when{};  ///< handed over
+  bool started = false;                          ///< its last byte had gone
+  bool answered = false;                         ///< a host call of it was answered
+  bool open = false;  ///< the log ends, or its worker died, between hand-over and start: it may have run
 
   bool MayHaveRun() const { return started || open; }
 };

@@ -39,5 +39,13 @@ TEST(RunLog, AHandOverWhoseWorkerDiedMayHaveBeenARun) {
   EXPECT_EQ(RunsOf(log, "a"), 2u);
 }
 
+TEST(RunLog, KnowsWhichProcessHadARunAndSinceWhen) {
+  const RunLog log =
+      Read("2026-11-30T00:16:28.449+00:00 debug worker job is handed over job=a attempt=1 pid=814\n");
+  ASSERT_EQ(log.at("a").size(), 1u);
+  EXPECT_EQ(log.at("a")[0].pid, 814);
+  EXPECT_EQ(log.at("a")[0].when.time_since_epoch(), std::chrono::milliseconds(1'795'997'788'449));
+}
+
 }  // namespace
 }  // namespace skerry::testing

@@ -78,7 +78,8 @@ void IsolateRun::LogStep(LogText step) const {
                     {"tenant", job.tenant.str()},
                     {"user", job.user.str()},
                     {"lease", plan_.dispatch.lease.value()},
-                    {"attempt", attempt_}});
+                    {"attempt", attempt_},
+                    {"pid", isolate_.pid()}});
 }
 
 void IsolateRun::SendJob() {

@@ -1,0 +1,77 @@
+// Jobs through the client library at a pace of the test's choosing, each with its latency as the client saw
+// it: what `skerry run` costs to start is in none of these figures.
+//
+//   Load steady(pool.client_url(), {.every = Millis(20)}, Endless("s", "return 1"));
+//   ...
+//   steady.Stop();
+//   for (const auto& [id, finished] : steady.Join()) ...
+//
+// Threads: a Load has one, which calls the source; the client's own call `on_call`. The test's thread does
+// the rest. Errors: a job that ends twice, one that cannot be submitted and a lost broker fail the test in
+// Join.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "clients/cpp/client_types.h"
+#include "tests/support/job.h"
+
+namespace skerry::testing {
+
+struct Pace {
+  std::uint64_t window = 256;  ///< jobs unfinished at once
+  Millis every{0};             ///< one is due this long after the one before; 0: whenever the window has room
+};
+
+struct Finished {
+  JobResult result;
+  /// From when it was due to when its final was there. None is due while the window is full.
+  double latency_ms = 0;
+};
+
+class Load {
+ public:
+  /// The next job; nothing: there are no more.
+  using Source = std::function<std::optional<Job>()>;
+
+  Load(std::string broker, Pace pace, Source next, HostCallHandler on_call = {});
+  ~Load() { Join(); }
+  Load(const Load&) = delete;
+  Load& operator=(const Load&) = delete;
+
+  /// No more jobs are submitted.
+  void Stop() { stop_ = true; }
+  std::size_t finished() const { return done_; }
+  /// Waits for the end of every job. By id.
+  const std::map<std::string, Finished>& Join();
+
+ private:
+  struct Run;
+  void Work(const std::string& broker);
+
+  const Pace pace_;
+  const Source next_;
+  const HostCallHandler on_call_;
+  std::atomic<bool> stop_{false};
+  std::atomic<std::size_t> done_{0};
+  std::map<std::string, Finished> finished_;
+  std::vector<std::string> faults_;
+  std::thread thread_;
+};
+
+/// Jobs of this list.
+Load::Source Each(std::vector<Job> jobs);
+/// `prefix`0, `prefix`1, ... with the same code, until the load is stopped.
+Load::Source Endless(const std::string& prefix, const Job& like);
+
+/// The value below which `part` (0 to 1) of the values lie; they must not be none.
+double Quantile(std::vector<double> values, double part);
+std::vector<double> Latencies(const std::map<std::string, Finished>& finished);
+
+}  // namespace skerry::testing
