@@ -24,7 +24,7 @@ constexpr int kDrivers = 4;
 // One for each driver, the neighbour's long ones, and room for its short ones.
 constexpr int kLongOnes = 2;
 constexpr int kSlots = kDrivers + kLongOnes + 2;
-constexpr Millis kEvery{16};
+constexpr Millis kEvery{10};
 constexpr double kMostSlowdown = 2;
 constexpr int kTicks = 4;
 
@@ -107,7 +107,7 @@ class HostileNeighbours : public ::testing::Test {
     jobs_ = 1;
   }
 
-  // Runs these beside the neighbour; adds its latencies.
+  // Runs these beside the neighbour, and sets its latencies.
   Results Phase(std::vector<Job> jobs, std::vector<double>& latencies) {
     const std::size_t count = jobs.size();
     Queue queue(std::move(jobs));
@@ -120,8 +120,7 @@ class HostileNeighbours : public ::testing::Test {
     for (auto& driver : drivers) {
       for (const auto& [id, job] : driver->Join()) results[id] = job.result;
     }
-    const auto more = neighbour.Leave();
-    latencies.insert(latencies.end(), more.begin(), more.end());
+    latencies = neighbour.Leave();
     EXPECT_EQ(results.size(), 2 * count);
     jobs_ += results.size() + neighbour.jobs();
     for (const auto& [id, result] : results) {
@@ -194,26 +193,50 @@ TEST_F(HostileNeighbours, SeeNoErrorBesideAFifthOfTheCorpus) {
   CheckFinals();
 }
 
+// The neighbour's latencies in all phases of a kind. The median of rounds: one in which the whole machine
+// stood still does not decide.
+class Beside {
+ public:
+  void Add(const std::vector<double>& latencies) {
+    ASSERT_FALSE(latencies.empty());
+    jobs_ += latencies.size();
+    p50s_.push_back(Quantile(latencies, 0.5));
+    p99s_.push_back(Quantile(latencies, 0.99));
+  }
+  double P99() const { return Quantile(p99s_, 0.5); }
+  std::string Told() const {
+    char text[128];
+    std::snprintf(text, sizeof text, "%zu jobs, medians of rounds: p50 %.2f ms, p99 %.2f ms (%.2f to %.2f)",
+                  jobs_, Quantile(p50s_, 0.5), P99(), Quantile(p99s_, 0), Quantile(p99s_, 1));
+    return text;
+  }
+
+ private:
+  std::size_t jobs_ = 0;
+  std::vector<double> p50s_;
+  std::vector<double> p99s_;
+};
+
 using HostileNeighboursFull = HostileNeighbours;
 
 TEST_F(HostileNeighboursFull, SeeNoErrorAndAtMostTwiceTheLatencyBesideTheWholeCorpus) {
   constexpr std::size_t kRounds = 6;
-  std::vector<double> beside_corpus;
-  std::vector<double> beside_twins;
+  Beside corpus;
+  Beside twins;
+  std::vector<double> latencies;
   for (std::size_t round = 0; round < kRounds; ++round) {
-    const Results cases = RunCases(Part(round, kRounds), beside_corpus);
-    RunTwins(cases, beside_twins);
+    const Results cases = RunCases(Part(round, kRounds), latencies);
+    corpus.Add(latencies);
+    RunTwins(cases, latencies);
+    twins.Add(latencies);
   }
   CheckFinals();
-  const double corpus = Quantile(beside_corpus, 0.99);
-  const double twins = Quantile(beside_twins, 0.99);
-  std::printf("beside the corpus: %zu jobs, p50 %.2f ms, p99 %.2f ms\n", beside_corpus.size(),
-              Quantile(beside_corpus, 0.5), corpus);
-  std::printf("beside its twins:  %zu jobs, p50 %.2f ms, p99 %.2f ms; ratio of p99 %.2f\n",
-              beside_twins.size(), Quantile(beside_twins, 0.5), twins, corpus / twins);
-  RecordProperty("p99_beside_corpus_us", static_cast<int>(corpus * 1000));
-  RecordProperty("p99_beside_twins_us", static_cast<int>(twins * 1000));
-  EXPECT_LE(corpus, kMostSlowdown * twins);
+  const double ratio = corpus.P99() / twins.P99();
+  std::printf("beside the corpus: %s\nbeside its twins:  %s\nratio of p99: %.2f\n", corpus.Told().c_str(),
+              twins.Told().c_str(), ratio);
+  RecordProperty("p99_beside_corpus_us", static_cast<int>(corpus.P99() * 1000));
+  RecordProperty("p99_beside_twins_us", static_cast<int>(twins.P99() * 1000));
+  EXPECT_LE(ratio, kMostSlowdown);
 }
 
 }  // namespace
