@@ -43,7 +43,7 @@ std::uint64_t AnonymousBytes(pid_t pid) {
 // The most that a worker's children have had together, and the most children, while this lives.
 class Watch {
  public:
-  explicit Watch(Pool& pool) : worker_(pool.worker().pid()), inherited_(AnonymousBytes(CellOf(pool))) {
+  explicit Watch(Pool& pool) : worker_(pool.worker().pid()), inherited_(AnonymousBytes(NewestCellOf(pool))) {
     EXPECT_GT(inherited_, 0u);
     thread_ = std::thread([this] {
       while (!stop_) {

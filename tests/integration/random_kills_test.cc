@@ -213,7 +213,7 @@ class Havoc {
       }
       return;
     }
-    if (const pid_t cell = CellOf(pool_, worker); cell > 0) kill(cell, SIGKILL);
+    if (const pid_t cell = NewestCellOf(pool_, worker); cell > 0) kill(cell, SIGKILL);
   }
 
   void StartClient() {

@@ -72,7 +72,7 @@ class Soak : public ::testing::Test {
     for (int i = 0; i < kReadings; ++i) {
       broker.push_back(ResidentBytes(pool_.broker().pid()));
       worker.push_back(ResidentBytes(pool_.worker().pid()));
-      cell.push_back(ResidentBytes(CellOf(pool_)));
+      cell.push_back(ResidentBytes(NewestCellOf(pool_)));
       std::this_thread::sleep_for(milliseconds(20));
     }
     const auto median = [](std::vector<std::uint64_t>& values) {

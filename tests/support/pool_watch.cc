@@ -45,7 +45,7 @@ std::set<pid_t> AwaitIsolates(pid_t worker, const std::set<pid_t>& idle, std::si
   return isolates;
 }
 
-pid_t CellOf(Pool& pool, std::size_t worker) {
+pid_t NewestCellOf(Pool& pool, std::size_t worker) {
   constexpr std::string_view kPid = " pid=";
   const std::string log = ReadFile(pool.worker_log(worker));
   const std::size_t at = log.rfind("a cell is ready");
@@ -67,7 +67,7 @@ void AwaitCells(Pool& pool) {
   constexpr std::chrono::seconds kPatience{30};
   const auto end = std::chrono::steady_clock::now() + kPatience;
   for (std::size_t i = 0; i < pool.workers(); ++i) {
-    while (CellOf(pool, i) == 0 && std::chrono::steady_clock::now() < end)
+    while (NewestCellOf(pool, i) == 0 && std::chrono::steady_clock::now() < end)
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }

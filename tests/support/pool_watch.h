@@ -47,7 +47,7 @@ std::set<pid_t> CellsOf(pid_t worker);
 std::set<pid_t> AwaitIsolates(pid_t worker, const std::set<pid_t>& idle, std::size_t count);
 
 /// The pid of the worker's newest cell, as its log tells; 0: there is none yet, or it has gone.
-pid_t CellOf(Pool& pool, std::size_t worker = 0);
+pid_t NewestCellOf(Pool& pool, std::size_t worker = 0);
 
 /// What a pool holds on to. Workers' figures are sums.
 struct Resources {
