@@ -123,7 +123,9 @@ PoolOptions Small(std::uint16_t metrics, std::vector<std::string> worker_args) {
   return {.isolates = kSlots,
           .spares = kSpares,
           .memory_mb = kWorkerMb,
-          .broker_args = {"--metrics", "127.0.0.1:" + std::to_string(metrics)},
+          .broker_args = {"--metrics", "127.0.0.1:" + std::to_string(metrics),
+                          // All of them are to be run, however many crash.
+                          "--program-crashes", "0", "--tenant-crashes", "0"},
           .worker_args = std::move(worker_args)};
 }
 
