@@ -1,124 +1,136 @@
-// skerry-bench: throughput and latency through the whole stack, as a ratio to a bare loop of fresh V8
-// isolates in the same run. The two are interleaved, so that a noisy machine disturbs both alike; compare
-// within one run only.
+// skerry-bench: figures of Skerry as ratios to something measured beside it in the same minutes.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <iostream>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "bench/bare_loop.h"
-#include "bench/report.h"
-#include "bench/stack_load.h"
-#include "bench/workload.h"
-#include "clients/cli/private_pool.h"
-#include "clients/cpp/client.h"
+#include "bench/bench.h"
+#include "clients/cli/child_process.h"
+#include "common/descriptors.h"
+#include "common/logging.h"
 
 namespace skerry::bench {
 namespace {
 
 constexpr const char* kExamples = R"(Examples
-  ./dev bench                    every workload, about four minutes
-  ./dev bench --quick            within a minute
-  ./dev bench trivial --json     one workload, one JSON object a line
+  ./dev bench --quick                     all but peers, within a minute
+  ./dev bench                             the same, longer and over more workloads: some 20 minutes
+  ./dev bench stack --workload trivial    one bench, one workload
+  ./dev bench peers                       beside other sandboxes; installs them with npm first
+  ./dev bench engine stack --json         one JSON object a line
+
+Compare ratios, and within one run only: what is compared runs in turns, so that a noisy machine
+disturbs both. docs/performance.md says what each table means.
 )";
 
+constexpr std::size_t kQuickWorkloads = 2;
+constexpr int kExitUsage = 2;
+
 struct Options {
+  std::vector<std::string> benches;
   std::vector<std::string> workloads;
   bool json = false;
   bool quick = false;
-  unsigned processes = std::max(1u, std::thread::hardware_concurrency());
+  int rounds = 0;      // 0: the plan's
+  int stretch_ms = 0;  // likewise
+  unsigned cores = std::max(1u, std::thread::hardware_concurrency());
 };
 
-struct Plan {
-  int rounds;
-  Millis loaded;
-  Millis idle;
-  Millis warm_up;
-};
-constexpr Plan kFull{8, Millis(4000), Millis(1500), Millis(1000)};
-constexpr Plan kQuick{4, Millis(2000), Millis(700), Millis(500)};
-
-// Enough that no slot waits for the client: its round trip hides behind as many queued jobs again.
-constexpr std::uint64_t kInFlightPerCore = 8;
-
-class Bench {
- public:
-  Bench(Client& client, std::string binaries, const Options& options)
-      : client_(client), binaries_(std::move(binaries)), options_(options) {}
-
-  Result<Comparison> Compare(const Workload& workload, const std::string& path) {
-    const Plan plan = options_.quick ? kQuick : kFull;
-    const std::uint64_t in_flight = kInFlightPerCore * options_.processes;
-    Comparison comparison;
-    comparison.workload = workload.name;
-    if (auto warm = LoadStack(client_, workload, plan.warm_up, in_flight); !warm) return Fail(warm.error());
-    for (int round = 0; round < plan.rounds; ++round) {
-      auto bare = RunBareLoops({binaries_ + "/skerry-bench-bare", path, plan.loaded, options_.processes});
-      if (!bare) return Fail(bare.error());
-      comparison.bare_jobs_per_second += *bare / plan.rounds;
-      auto loaded = LoadStack(client_, workload, plan.loaded, in_flight);
-      if (!loaded) return Fail(loaded.error());
-      comparison.loaded.Add(*loaded);
-      auto idle = LoadStack(client_, workload, plan.idle, 1);
-      if (!idle) return Fail(idle.error());
-      comparison.idle.Add(*idle);
-    }
-    return comparison;
+std::string About() {
+  std::string about = "Measures Skerry beside baselines.\n\n" + std::string(kExamples) + "\nBenches\n";
+  for (const Bench& bench : AllBenches()) {
+    std::string name = bench.name;
+    name.resize(10, ' ');
+    about += "  " + name + bench.summary + (bench.in_default_set ? "\n" : "; not run unless named\n");
   }
+  if (const auto workloads = LoadAllWorkloads()) {
+    about += "\nWorkloads\n";
+    for (const Workload& workload : *workloads) {
+      std::string name = workload.name;
+      name.resize(10, ' ');
+      about += "  " + name + workload.summary + "\n";
+    }
+  }
+  return about;
+}
 
- private:
-  Client& client_;
-  const std::string binaries_;
-  const Options& options_;
-};
+Result<Setting> SettingOf(const Options& options) {
+  Setting setting;
+  if (options.quick) setting.plan = kQuickPlan;
+  if (options.quick) setting.workload_count = kQuickWorkloads;
+  if (options.rounds > 0) setting.plan.rounds = options.rounds;
+  if (options.stretch_ms > 0) setting.plan.stretch = Millis(options.stretch_ms);
+  setting.cores = options.cores;
+  auto binaries = cli::OwnFolder();
+  if (!binaries) return Fail(binaries.error());
+  setting.binaries = *binaries;
+  for (const std::string& name : options.workloads) {
+    auto workload = FindWorkload(name);
+    if (!workload) return Fail(workload.error());
+    setting.workloads.push_back(std::move(*workload));
+  }
+  return setting;
+}
+
+bool Wanted(const Bench& bench, const std::vector<std::string>& named) {
+  return named.empty() ? bench.in_default_set
+                       : std::find(named.begin(), named.end(), bench.name) != named.end();
+}
 
 Status Run(const Options& options) {
-  auto folder = cli::OwnFolder();
-  if (!folder) return Fail(folder.error());
-  auto pool = cli::PrivatePool::Start({});
-  if (!pool) return Fail(pool.error());
-  ClientOptions connection;
-  connection.broker = (*pool)->endpoint();
-  auto client = Client::Connect(connection);
-  if (!client) return Fail(client.error());
-  Bench bench(**client, *folder, options);
-  if (!options.json) std::printf("%s\n", TableHead().c_str());
-  for (const std::string& name : options.workloads) {
-    const std::string path = SKERRY_WORKLOADS "/" + name + ".json";
-    auto workload = LoadWorkload(path);
-    if (!workload) return Fail(workload.error());
-    auto comparison = bench.Compare(*workload, path);
-    if (!comparison) return Fail(comparison.error());
-    std::printf("%s\n", options.json ? JsonLine(*comparison).c_str() : TableRow(*comparison).c_str());
-    std::fflush(stdout);
-  }
-  if (!options.json) {
-    std::printf("ratio: stack over bare (%u processes, a fresh isolate per job, no limits, no containment)\n",
-                options.processes);
+  if (auto logging = InitLogging("bench", "warn", "text"); !logging) return logging;
+  RaiseDescriptorLimit();
+  auto setting = SettingOf(options);
+  if (!setting) return Fail(setting.error());
+  Report report(options.json ? Report::Form::kJson : Report::Form::kTable, std::cout);
+  Progress progress(Progress::ForStderr());
+  setting->report = &report;
+  setting->progress = &progress;
+  for (const Bench& bench : AllBenches()) {
+    if (!Wanted(bench, options.benches)) continue;
+    progress.Begin(bench.name);
+    report.Begin(bench.name);
+    if (auto status = bench.run(*setting); !status)
+      return Fail(status.error().kind, std::string(bench.name) + ": " + status.error().message);
   }
   return {};
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  std::vector<std::string> names;
+  for (const Bench& bench : AllBenches()) names.emplace_back(bench.name);
+  CLI::App app(About(), "skerry-bench");
+  app.add_option("benches", options.benches, "which; none: all but peers")->check(CLI::IsMember(names));
+  app.add_option("-w,--workload", options.workloads, "instead of each bench's own choice; may be repeated")
+      ->allow_extra_args(false);
+  app.add_flag("--json", options.json, "one JSON object a line");
+  app.add_flag("--quick", options.quick, "fewer and shorter rounds: all but peers within a minute");
+  app.add_option("--cores", options.cores,
+                 "loops and peers beside each other (default: this machine's cores)")
+      ->check(CLI::Range(1u, 1024u));
+  app.add_option("--rounds", options.rounds, "turns of each side (default: 9; quick: 3)")
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--stretch-ms", options.stretch_ms, "of each turn, ms (default: 3000; quick: 500)")
+      ->check(CLI::Range(10, 600'000));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kExitUsage;
+  }
+  if (auto status = Run(options); !status) {
+    std::fprintf(stderr, "skerry-bench: %s\n", status.error().message.c_str());
+    return status.error().kind == ErrorKind::kInvalid ? kExitUsage : 1;
+  }
+  return 0;
 }
 
 }  // namespace
 }  // namespace skerry::bench
 
 int main(int argc, char** argv) {
-  skerry::bench::Options options;
-  CLI::App app(std::string("Measures the stack beside a bare V8 loop.\n\n") + skerry::bench::kExamples,
-               "skerry-bench");
-  app.add_option("workloads", options.workloads, "trivial, tool (default: both)")
-      ->check(CLI::IsMember({"trivial", "tool"}));
-  app.add_flag("--json", options.json, "one JSON object a line");
-  app.add_flag("--quick", options.quick, "shorter rounds: within a minute");
-  app.add_option("--processes", options.processes, "bare loops beside each other (default: cores)")
-      ->check(CLI::Range(1u, 1024u));
-  CLI11_PARSE(app, argc, argv);
-  if (options.workloads.empty()) options.workloads = {"trivial", "tool"};
-  if (auto status = skerry::bench::Run(options); !status) {
-    std::fprintf(stderr, "skerry-bench: %s\n", status.error().message.c_str());
-    return 1;
-  }
-  return 0;
+  return skerry::bench::Main(argc, argv);
 }

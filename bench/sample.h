@@ -1,9 +1,9 @@
 // What one measured stretch yields: how many jobs in how long, and how long each took.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <vector>
+
+#include "bench/statistics.h"
 
 namespace skerry::bench {
 
@@ -14,14 +14,7 @@ struct Sample {
   double JobsPerSecond() const {
     return seconds > 0 ? static_cast<double>(latencies_ms.size()) / seconds : 0;
   }
-  /// The smallest latency that `fraction` of the jobs did not exceed. Range of fraction: 0 to 1.
-  double Percentile(double fraction) const {
-    if (latencies_ms.empty()) return 0;
-    std::vector<double> sorted = latencies_ms;
-    const auto index = static_cast<std::size_t>(fraction * static_cast<double>(sorted.size() - 1));
-    std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(index), sorted.end());
-    return sorted[index];
-  }
+  double LatencyMs(double fraction) const { return Percentile(latencies_ms, fraction); }
   /// Joins a stretch of the same measurement, run at another time.
   void Add(const Sample& other) {
     seconds += other.seconds;

@@ -53,6 +53,8 @@ class ChildProcess {
   /// SIGKILL; reaps it.
   void Stop(Millis grace);
   const std::string& program() const { return program_; }
+  /// Names nothing any more once it has Ended.
+  pid_t pid() const { return pid_; }
 
  private:
   ChildProcess(std::string program, pid_t pid) : program_(std::move(program)), pid_(pid) {}

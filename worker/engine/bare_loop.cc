@@ -9,21 +9,6 @@
 namespace skerry::engine {
 namespace {
 
-/// Nobody listens; the baseline's programs make no calls.
-class DeafPort : public JobPort {
- public:
-  void SendEvent(EventType, Level, std::string_view, bool) override {}
-  void SendDropped(std::uint64_t) override {}
-  void SendTripped(LimitId) override {}
-  void SendCall(std::uint32_t call, std::string_view, std::string_view) override { call_ = call; }
-  HostAnswer AwaitAnswer() override {
-    return {call_, HostAnswer::Kind::kError, "the baseline answers no calls"};
-  }
-
- private:
-  std::uint32_t call_ = 0;
-};
-
 class V8BareLoop : public BareLoop {
  public:
   V8BareLoop(const EngineOptions& options, std::unique_ptr<v8::Platform> platform, v8::StartupData snapshot)
@@ -36,24 +21,23 @@ class V8BareLoop : public BareLoop {
     return {};
   }
 
-  Outcome RunOne(const Program& program) override {
+  Outcome RunOne(const Program& program, JobPort& port) override {
     auto made = Template::MakeCold(options_, snapshot_);
     if (!made) {
       Outcome failed;
       failed.error = MakeError(Code::kLost, made.error().message);
       return failed;
     }
-    Outcome outcome = Run(**made, program);
+    Outcome outcome = Run(**made, program, port);
     (*made)->Dispose();
     return outcome;
   }
 
  private:
-  static Outcome Run(Template& made, const Program& program) {
+  static Outcome Run(Template& made, const Program& program, JobPort& port) {
     v8::HandleScope scope(made.isolate());
     const v8::Local<v8::Context> context = made.context();
     v8::Context::Scope entered(context);
-    DeafPort port;
     return JobRun(context, made.intrinsics(), program, port).Run();
   }
 

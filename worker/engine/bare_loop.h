@@ -10,6 +10,7 @@
 #include "common/outcome.h"
 #include "common/result.h"
 #include "worker/engine/engine.h"
+#include "worker/engine/job_port.h"
 
 namespace skerry::engine {
 
@@ -18,8 +19,9 @@ class BareLoop {
   static Result<std::unique_ptr<BareLoop>> Start(const EngineOptions& options);
   virtual ~BareLoop() = default;
 
-  /// A fresh isolate and context, the program, its value as JSON text, and the isolate's end.
-  virtual Outcome RunOne(const Program& program) = 0;
+  /// A fresh isolate and context, the program, its value as JSON text, and the isolate's end. `port` answers
+  /// its host calls.
+  virtual Outcome RunOne(const Program& program, JobPort& port) = 0;
 };
 
 }  // namespace skerry::engine
