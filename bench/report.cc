@@ -3,6 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 namespace skerry::bench {
@@ -25,6 +26,10 @@ Row& Row::Text(const std::string& name, const std::string& text) {
 }
 
 Row& Row::Number(const std::string& name, double value, int decimals) {
+  if (!std::isfinite(value)) {
+    fields_.push_back({name, "-", nullptr});
+    return *this;
+  }
   const std::string text = fmt::format("{:.{}f}", value, decimals);
   fields_.push_back({name, text, nlohmann::ordered_json::parse(text)});
   return *this;

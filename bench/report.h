@@ -15,7 +15,8 @@
 
 namespace skerry::bench {
 
-/// One line of results. Figures are rounded to `decimals` in both forms: more would be noise.
+/// One line of results. Figures are rounded to `decimals` in both forms: more would be noise. One that is not
+/// finite was not measured: "-", or null.
 class Row {
  public:
   Row& Text(const std::string& name, const std::string& text);

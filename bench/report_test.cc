@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <sstream>
 
 namespace skerry::bench {
@@ -41,6 +42,18 @@ TEST(Report, BeginsATableAnewWhereTheNamesChange) {
   report.Add(Row().Number("a", 1, 0));
   report.Add(Row().Number("b", 2, 0));
   EXPECT_EQ(out.str(), "\nbroker\n        a\n        1\n\nbroker\n        b\n        2\n");
+}
+
+TEST(Report, ShowsWhatWasNotMeasuredAsNothing) {
+  const Row row = Row().Number("a", std::nan(""), 1).Number("b", 1 / 0.0, 1);
+  std::ostringstream json;
+  Report for_programs(Report::Form::kJson, json);
+  for_programs.Add(row);
+  EXPECT_EQ(json.str(), "{\"bench\":\"\",\"a\":null,\"b\":null}\n");
+  std::ostringstream table;
+  Report for_people(Report::Form::kTable, table);
+  for_people.Add(row);
+  EXPECT_EQ(table.str(), "\n\n        a          b\n        -          -\n");
 }
 
 TEST(Report, SaysWhatIsSkippedAndWhy) {

@@ -37,8 +37,8 @@ TEST(Percentile, OfFewerValuesThanItCanTellApartIsTheGreatest) {
 }
 
 TEST(MedianRatio, ComparesWithinRoundsNotAcrossThem) {
-  // A machine that is ten times slower in the second round: each round says 0.5, the medians would say 2.75.
-  EXPECT_DOUBLE_EQ(MedianRatio({500, 5, 50}, {1000, 10, 100}), 0.5);
+  // A machine that slows down after the first round, and once more within the last one: the medians say 0.625.
+  EXPECT_DOUBLE_EQ(MedianRatio({500, 40, 50}, {1000, 80, 20}), 0.5);
 }
 
 TEST(MedianRatio, LeavesOutRoundsWithoutABaseline) {
