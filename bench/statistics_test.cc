@@ -37,7 +37,8 @@ TEST(Percentile, OfFewerValuesThanItCanTellApartIsTheGreatest) {
 }
 
 TEST(MedianRatio, ComparesWithinRoundsNotAcrossThem) {
-  // A machine that slows down after the first round, and once more within the last one: the medians say 0.625.
+  // A machine that slows down after the first round, and once more within the last one: the medians say
+  // 0.625.
   EXPECT_DOUBLE_EQ(MedianRatio({500, 40, 50}, {1000, 80, 20}), 0.5);
 }
 
