@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kExamples = R"(Examples
   ./dev bench --quick                     all but peers, within a minute
-  ./dev bench                             the same, longer and over more workloads: some 20 minutes
+  ./dev bench                             the same, longer and over more workloads: some 25 minutes
   ./dev bench stack --workload trivial    one bench, one workload
   ./dev bench peers                       beside other sandboxes; installs them with npm first
   ./dev bench engine stack --json         one JSON object a line
