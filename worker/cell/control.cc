@@ -60,7 +60,6 @@ int ReceiveControl(int socket, ControlPacket* packet) {
     got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
   } while (got < 0 && errno == EINTR);
   if (got < 0) return errno;
-  if (got == 0) return EPIPE;
   packet->fd.Reset();
   for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr; header = CMSG_NXTHDR(&message, header)) {
     if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) continue;
@@ -73,6 +72,8 @@ int ReceiveControl(int socket, ControlPacket* packet) {
       if (i == 0) packet->fd = std::move(received);
     }
   }
+  // Behind the descriptors: a packet without a byte may bring some, too.
+  if (got == 0) return EPIPE;
   if (got < static_cast<ssize_t>(sizeof(fields))) return EPROTO;
   packet->text_size = static_cast<std::size_t>(got) - sizeof(fields);
   packet->byte = fields.byte;
