@@ -119,7 +119,7 @@ void ClientCore::SendJob(Job& job) {
 
 void ClientCore::Cancel(const JobId& id) {
   Job* job = Find(id);
-  if (job == nullptr || job->cancelled) return;
+  if (job == nullptr || job->cancelled || link_ == LinkState::kFailed) return;
   job->cancelled = true;
   if (job->stage != JobStage::kSent)
     return Finish(*job, Ended(Code::kCancelled, "cancelled before it was sent", 1));

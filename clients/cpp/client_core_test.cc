@@ -364,6 +364,14 @@ TEST_F(Core, CancellingAJobThatWasNeverSentEndsItHere) {
   EXPECT_TRUE(Sent<wire::Submit>().empty());
 }
 
+TEST_F(Core, NothingFollowsAFailedLinkNotEvenTheEndOfAJobThatIsCancelled) {
+  Submit("a");
+  core_.OnMessage(wire::Refuse{"no"}, {}, now_);
+  ASSERT_EQ(Events().size(), 1u);
+  core_.Cancel(JobId("a"));
+  EXPECT_TRUE(Events().empty());
+}
+
 TEST_F(Core, PingsEveryHeartbeatAndAnswersPings) {
   Welcome();
   Pass(Millis(1'000));
