@@ -103,13 +103,17 @@ std::size_t LineOfDeepKey(std::string_view text) {
   std::size_t line = 1;
   int dots = 0;
   char quote = 0;
+  bool escaped = false;
   for (const char c : text) {
     if (c == '\n') {
       ++line;
       dots = 0;
       quote = 0;
+      escaped = false;
     } else if (quote != 0) {
-      if (c == quote) quote = 0;
+      // Only the double quotes know escapes.
+      if (c == quote && !escaped) quote = 0;
+      escaped = c == '\\' && quote == '"' && !escaped;
     } else if (c == '"' || c == '\'') {
       quote = c;
     } else if (c == '.' && ++dots > kDeepest) {

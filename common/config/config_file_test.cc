@@ -106,6 +106,14 @@ TEST_F(ConfigFiles, ThatNestTooDeepAreRefused) {
   EXPECT_EQ(Fault(File("x = " + std::string(100'000, '[') + "\n")).substr(0, 3), ":1:");
 }
 
+TEST_F(ConfigFiles, WhoseKeysNestTooDeepAreRefusedEvenBehindAnEscapedQuote) {
+  std::string deep;
+  for (int i = 0; i < 100'000; ++i) deep += ".a";
+  EXPECT_EQ(Fault(File("a" + deep + " = 1\n")).substr(0, 3), ":1:");
+  EXPECT_EQ(Fault(File(R"("\"")" + deep + " = 1\n")).substr(0, 3), ":1:");
+  EXPECT_EQ(Fault(File(R"('\')" + deep + " = 1\n")).substr(0, 3), ":1:") << "no escape in single quotes";
+}
+
 TEST_F(ConfigFiles, OfOthersAreNotTrustedInTheCurrentFolder) {
   const std::string path = File("");
   EXPECT_TRUE(CheckTrusted(path));
