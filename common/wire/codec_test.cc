@@ -74,6 +74,22 @@ TEST(WireCodec, UnknownKeysAreIgnored) {
   EXPECT_EQ(std::get<Accepted>(*header).id.str(), "x");
 }
 
+TEST(WireCodec, AZeroOrEmptyFieldMeansTheSameWhereItComesFromAndWhereItIsSentOnTo) {
+  Event event;
+  event.attempt = 7;
+  std::string bytes = Encode(event);
+  const std::string key = "attempt";
+  bytes[bytes.find(key) + key.size()] = '\0';
+  const auto zero = Decode(bytes);
+  ASSERT_TRUE(zero) << zero.error().message;
+  EXPECT_EQ(std::get<Event>(*zero).attempt, 1u) << "as one that is missing";
+  EXPECT_EQ(Encode(*Decode(Encode(*zero))), Encode(*zero));
+
+  const auto empty = Decode("\x83\xa1t\xa6submit\xa2id\xa1x\xa6tenant\xa0");
+  ASSERT_TRUE(empty) << empty.error().message;
+  EXPECT_EQ(std::get<Submit>(*empty).job.tenant.str(), "default") << "as one that is missing";
+}
+
 TEST(WireCodec, FaultsNameTheMessageAndTheField) {
   EXPECT_EQ(Decode("\x81\xa1t\xa8"
                    "accepted")

@@ -2,7 +2,9 @@
 // codec.
 //
 // An optional field that is zero or empty is left out, and a missing field keeps what its struct starts it
-// at; so a field whose zero means something must start at zero. Enums and flags are always written.
+// at; so a field whose zero means something must start at zero. One that comes as zero or empty is read as
+// missing: it must not mean one thing here and another where it is sent on to. Enums and flags are always
+// written.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "common/ids.h"
@@ -176,7 +179,11 @@ class FieldReader {
   }
   template <class T>
   void Optional(std::string_view key, T& value, Bound bound = {}) {
-    if (const msgpack::object* object = FindKey(map_, key)) Read(key, *object, value, bound);
+    const msgpack::object* object = FindKey(map_, key);
+    if (object == nullptr) return;
+    T given{};
+    Read(key, *object, given, bound);
+    if (!LeftOut(given)) value = std::move(given);
   }
   void OptionalBinary(std::string_view key, std::string& value) {
     const msgpack::object* object = FindKey(map_, key);
