@@ -43,6 +43,13 @@ Samples LoadSamples(const std::string& code) {
   return samples;
 }
 
+std::vector<std::string> LoadMalformed() {
+  const std::string text = testing::ReadFile(testing::SourceRoot() / "schemas" / "malformed.json");
+  std::vector<std::string> headers;
+  for (const auto& vector : nlohmann::json::parse(text)) headers.push_back(FromHex(vector.at("hex")));
+  return headers;
+}
+
 std::vector<std::string> TypesOf(const Samples& samples) {
   std::vector<std::string> types;
   for (const Sample& sample : samples) {

@@ -23,6 +23,8 @@ using Samples = std::vector<Sample>;
 
 /// `code` is what the samples that carry a program carry.
 Samples LoadSamples(const std::string& code = "return 1");
+/// The headers of schemas/malformed.json, which every decoder refuses.
+std::vector<std::string> LoadMalformed();
 /// The types, each once, in the order of the vectors.
 std::vector<std::string> TypesOf(const Samples& samples);
 /// The samples of one type.
