@@ -234,12 +234,16 @@ std::vector<std::string> skerry::fuzz::Seeds() {
   const std::string ack = {kAck, 0};
   const std::string silence = {kPass, '\xe0', '\x2e'};
   const std::string overloaded = {kFinal, 0, '\xf5', 1, 2, 0, 0};
-  std::vector<std::string> seeds = {submit + welcome + send + event + call + reply + final + ack + send,
-                                    welcome + submit + send + silence + back + call + reply + send + final,
-                                    welcome + submit + event + silence + welcome + send + final,
-                                    welcome + submit + overloaded + std::string{kPass, 100, 1} + send + final,
-                                    welcome + submit + std::string{kCancel, 0} + send + final,
-                                    submit + silence};
+  std::vector<std::string> seeds = {
+      submit + welcome + send + event + call + reply + final + ack + send,
+      welcome + submit + send + silence + back + call + reply + send + final,
+      welcome + submit + event + silence + welcome + send + final,
+      welcome + submit + overloaded + std::string{kPass, 100, 1} + send + final,
+      welcome + submit + std::string{kCancel, 0} + send + final,
+      submit + silence,
+      welcome + submit + std::string{kRaw} + AsText(wire::Encode(wire::Refuse{"no"})) +
+          std::string{0, kCancel, 0},
+      submit + std::string{kRaw} + AsText(wire::Encode(wire::Refuse{"no"})) + std::string{0, kCancel, 0}};
   for (const Sample& sample : LoadSamples())
     seeds.push_back(welcome + submit + std::string{kRaw} + AsText(sample.frames[0]) + std::string{1, 1, '1'});
   return seeds;

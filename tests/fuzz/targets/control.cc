@@ -97,6 +97,11 @@ std::vector<std::string> skerry::fuzz::Seeds() {
       "14.6.202.34-node.40",
       24);
   const std::string failed("E\x0b\0\0\0", 5);
-  return {packet(1, forked), packet(1, ready), packet(0, failed) + packet(0, "K") + packet(0, ""),
-          packet(7, forked + std::string(250, 'x')), packet(2, forked) + packet(1, ready)};
+  return {packet(1, forked),
+          packet(1, ready),
+          packet(0, failed) + packet(0, "K") + packet(0, ""),
+          packet(2, ""),
+          packet(2, "K"),
+          packet(7, forked + std::string(250, 'x')),
+          packet(2, forked) + packet(1, ready)};
 }

@@ -65,5 +65,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 std::vector<std::string> skerry::fuzz::Seeds() {
   std::vector<std::string> seeds = LoadMalformed();
   for (const Sample& sample : LoadSamples()) seeds.push_back(sample.frames[0]);
+  // {"t": "final", "ok": true, "attempt": 0}
+  seeds.push_back(
+      std::string("\x83\xa1t\xa5"
+                  "final\xa2ok\xc3\xa7"
+                  "attempt\0",
+                  22));
   return seeds;
 }
