@@ -15,10 +15,9 @@ bool IsOneLine(std::string_view text) {
   return text.find_first_of("\n\r\t") == std::string_view::npos;
 }
 
-/// What RFC 8259 leaves to its readers: this one's numbers end at a double's range, and it takes a byte order
-/// mark.
+/// This one takes a byte order mark, and a NUL for the end of the text.
 bool IsJsonToTheOther(std::string_view text) {
-  if (text.starts_with("\xef\xbb\xbf")) return false;
+  if (text.starts_with("\xef\xbb\xbf") || text.find('\0') != std::string_view::npos) return false;
   return nlohmann::json::accept(text.begin(), text.end());
 }
 
