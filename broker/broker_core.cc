@@ -256,6 +256,7 @@ void BrokerCore::FromClient(Session& session, wire::Header& header, std::vector<
         } else {
           Refuse(session.link, PeerRefusal::kUnexpected,
                  "a client does not send " + std::string(Message::kType));
+          PutAway(session, SessionEvent::kBroken, now);
         }
       },
       header);

@@ -125,6 +125,17 @@ TEST(BrokerCore, AMalformedHeaderIsRefusedWithItsReason) {
   EXPECT_TRUE(found);
 }
 
+TEST(BrokerCore, NothingMoreIsSentToAClientThatWasRefusedForAMessageNotItsToSend) {
+  CoreHarness broker;
+  broker.ConnectClient("c", "s");
+  broker.Say(ClientPeer("c"), wire::Credit{});
+  EXPECT_EQ(broker.ToClient<wire::Refuse>("c").size(), 1u);
+  broker.Clear();
+  broker.Pass(Millis(3'000));
+  EXPECT_TRUE(broker.sends.empty()) << "not even a PING";
+  EXPECT_EQ(broker.core.sessions(), 1u) << "which can be resumed";
+}
+
 TEST(BrokerCore, AMessageThatIsNotThePeersToSendIsRefused) {
   CoreHarness broker;
   broker.ConnectClient("c", "s");

@@ -129,7 +129,9 @@ std::vector<CountedCase> PeerCases() {
          broker.ConnectClient("c", "s");
          broker.Say(ClientPeer("c"), wire::Accepted{JobId("a")});
        },
-       {{"skerry_sessions", 1}, {"skerry_peers_refused_total{reason=\"unexpected\"}", 1}}},
+       {{"skerry_sessions", 1},
+        {"skerry_sessions_away", 1},
+        {"skerry_peers_refused_total{reason=\"unexpected\"}", 1}}},
       {"a worker's figures, told twice, of which one part is new",
        [](CoreHarness& broker) {
          wire::Hello hello = HelloOf(wire::Role::kWorker, "w1");
