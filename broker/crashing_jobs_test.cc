@@ -11,15 +11,17 @@ using testing::ClientPeer;
 using testing::CoreHarness;
 using testing::WorkerPeer;
 
-BrokerConfig Strict() {
+BrokerConfig With(const CrashRules& rules) {
   BrokerConfig config;
-  config.crashes = {2, 4, Millis(100'000), Millis(5'000)};
+  config.crashes = rules;
   return config;
 }
 
+constexpr CrashRules kStrict{2, 4, Millis(100'000), Millis(5'000)};
+
 class CrashingJobs : public ::testing::Test {
  protected:
-  CrashingJobs() {
+  explicit CrashingJobs(const CrashRules& rules = kStrict) : broker_(With(rules)) {
     broker_.ConnectClient("c", "s");
     broker_.ConnectWorker("w", 1);
   }
@@ -59,7 +61,7 @@ class CrashingJobs : public ::testing::Test {
     return broker_.core.counters().rejected[static_cast<std::size_t>(Rejection::kCrashes)];
   }
 
-  CoreHarness broker_{Strict()};
+  CoreHarness broker_;
 };
 
 TEST_F(CrashingJobs, TheThresholdsNextSubmissionIsRateLimitedWithWhatRemains) {
@@ -79,6 +81,18 @@ TEST_F(CrashingJobs, TheThresholdsNextSubmissionIsRateLimitedWithWhatRemains) {
             "this program of tenant 't' crashed 2 times within 100000 ms: refused for another 4000 ms");
   EXPECT_EQ(rejected(), 1u);
   EXPECT_TRUE(broker_.ToClient<wire::Accepted>("c").empty());
+}
+
+class JobsThatMayCrashOnce : public CrashingJobs {
+ protected:
+  JobsThatMayCrashOnce() : CrashingJobs({1, 4, Millis(100'000), Millis(5'000)}) {}
+};
+
+TEST_F(JobsThatMayCrashOnce, AreSaidToHaveCrashedOneTime) {
+  RunAndCrash(1);
+  ASSERT_TRUE(Try());
+  EXPECT_EQ(broker_.MessageOfLast("c"),
+            "this program of tenant 't' crashed 1 time within 100000 ms: refused for another 5000 ms");
 }
 
 TEST_F(CrashingJobs, OtherProgramsAndOtherTenantsGoOn) {

@@ -140,7 +140,8 @@ std::optional<JobError> JobLedger::CrashesTooOften(const JobSpec& spec, const st
                               ? "this program of tenant '" + spec.tenant.str() + "'"
                               : "jobs of tenant '" + spec.tenant.str() + "'";
   JobError error = MakeError(
-      Code::kRateLimited, who + " crashed " + std::to_string(refusal->crashes) + " times within " +
+      Code::kRateLimited, who + " crashed " + std::to_string(refusal->crashes) +
+                              (refusal->crashes == 1 ? " time" : " times") + " within " +
                               std::to_string(config_.crashes.window.count()) + " ms: refused for another " +
                               std::to_string(refusal->remaining.count()) + " ms");
   error.retry_after_ms = static_cast<std::uint32_t>(refusal->remaining.count());
