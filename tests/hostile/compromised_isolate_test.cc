@@ -243,6 +243,19 @@ TEST_F(CompromisedIsolate, AStrictWorkerRefusesToStartWithoutSeccompAndSaysHowTo
   const std::string log = ReadFile(dir / "log");
   EXPECT_NE(log.find("listed system calls only (needs seccomp filters"), std::string::npos) << log;
   EXPECT_NE(log.find("--sandbox=best-effort"), std::string::npos) << log;
+  EXPECT_NE(log.find("likely to deny seccomp: allow it there"), std::string::npos) << log;
+  EXPECT_NE(log.find("Operation not permitted"), std::string::npos) << log;
+  EXPECT_EQ(log.find("does not know this kernel"), std::string::npos) << log;
+}
+
+TEST_F(CompromisedIsolate, AStrictWorkerToWhichPrctlIsDeniedSaysWhoIsLikelyToDenyIt) {
+  TempDir dir;
+  Child worker({Binary("skerry-deny"), "prctl", Binary("skerry-worker"), "--broker", "ipc:///tmp/none",
+                "--isolates", "1", "--cell", Binary("skerry-compromised-cell")},
+               {.stderr_path = dir / "log"});
+  EXPECT_EQ(worker.Wait(std::chrono::seconds(20)), 1);
+  const std::string log = ReadFile(dir / "log");
+  EXPECT_NE(log.find("profile is likely to deny prctl: allow it there"), std::string::npos) << log;
 }
 
 class LyingIsolate : public CompromisedIsolate {

@@ -11,7 +11,10 @@
 #include <string>
 
 int main(int argc, char** argv) {
-  if (argc < 3) return 2;
+  if (argc < 3) {
+    std::fputs("usage: skerry-deny CALL[,CALL...] PROGRAM ARGS...\n", stderr);
+    return 2;
+  }
   const scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
   std::istringstream calls(argv[1]);
   for (std::string call; std::getline(calls, call, ',');) {

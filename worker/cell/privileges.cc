@@ -9,6 +9,8 @@
 
 #include <cerrno>
 
+#include "worker/cell/denied.h"
+
 namespace skerry::cell {
 namespace {
 
@@ -25,7 +27,8 @@ bool HasCapability(int capability) {
 
 Status EmptyBoundingSet() {
   for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; ++capability) {
-    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0) return FailErrno("dropping the bounding set");
+    if (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0)
+      return FailDenied("dropping the bounding set", "prctl");
   }
   return {};
 }
@@ -48,7 +51,7 @@ Result<bool> ChangeUser(Mechanisms mechanisms) {
 Status DropCapabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct none[2] = {};
-  if (syscall(SYS_capset, &header, none) != 0) return FailErrno("dropping capabilities");
+  if (syscall(SYS_capset, &header, none) != 0) return FailDenied("dropping capabilities", "capset");
   return {};
 }
 
@@ -60,7 +63,7 @@ Result<Mechanisms> GiveUpPrivileges(Mechanisms mechanisms) {
   // An ordinary user's process has no right to either, and nothing to lose by them.
   if (HasCapability(CAP_SETPCAP)) {
     if (auto status = EmptyBoundingSet(); !status) return Fail(status.error());
-    if (prctl(PR_SET_SECUREBITS, kLockedBits, 0, 0, 0) != 0) return FailErrno("locking securebits");
+    if (prctl(PR_SET_SECUREBITS, kLockedBits, 0, 0, 0) != 0) return FailDenied("locking securebits", "prctl");
   }
   auto changed = ChangeUser(mechanisms);
   if (!changed) return Fail(changed.error());

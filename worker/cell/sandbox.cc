@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "worker/cell/denied.h"
 #include "worker/cell/empty_root.h"
 #include "worker/cell/landlock.h"
 #include "worker/cell/privileges.h"
@@ -27,19 +28,19 @@ Status LimitResources(Mechanisms namespaces) {
                  {RLIMIT_MSGQUEUE, 0}, {RLIMIT_NICE, 0},  {RLIMIT_RTPRIO, 0}};
   for (const auto& [resource, value] : kLimits) {
     const rlimit limit{value, value};
-    if (setrlimit(resource, &limit) != 0) return FailErrno("setrlimit");
+    if (setrlimit(resource, &limit) != 0) return FailDenied("setrlimit", "prlimit64 and setrlimit");
   }
   // Counted per user namespace; outside one it would count the worker's user's other processes.
   const rlimit processes{kMaxProcesses, kMaxProcesses};
   if (namespaces.Has(Mechanism::kUserNamespace) && setrlimit(RLIMIT_NPROC, &processes) != 0)
-    return FailErrno("setrlimit");
+    return FailDenied("setrlimit", "prlimit64 and setrlimit");
   // Not a bound on isolates, which have no call that makes a descriptor. The kernel refuses to pass one
   // (ETOOMANYREFS) while its user has more than this many on their way, those of every other cell and worker
   // of that user included.
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) != 0) return FailErrno("getrlimit");
   files.rlim_cur = files.rlim_max;
-  if (setrlimit(RLIMIT_NOFILE, &files) != 0) return FailErrno("setrlimit");
+  if (setrlimit(RLIMIT_NOFILE, &files) != 0) return FailDenied("setrlimit", "prlimit64 and setrlimit");
   return {};
 }
 
@@ -81,11 +82,11 @@ Mechanisms Settle(Mechanisms namespaces) {
 /// Changing user clears both, so they come after it.
 Result<Mechanisms> BindToWorker() {
   Mechanisms held;
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return FailErrno("PR_SET_PDEATHSIG");
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0) return FailDenied("PR_SET_PDEATHSIG", "prctl");
   // Neither ptrace nor /proc/PID/mem from another process of the same user.
-  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return FailErrno("PR_SET_DUMPABLE");
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0) return FailDenied("PR_SET_DUMPABLE", "prctl");
   held.Add(Mechanism::kNotDumpable);
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return FailErrno("no_new_privs");
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return FailDenied("no_new_privs", "prctl");
   held.Add(Mechanism::kNoNewPrivileges);
   return held;
 }
@@ -93,9 +94,11 @@ Result<Mechanisms> BindToWorker() {
 Status CheckComplete(SandboxMode mode, Mechanisms held, const std::string& why) {
   const auto missing = MissingFrom(held);
   if (mode != SandboxMode::kStrict || missing.empty()) return {};
-  return Fail(ErrorKind::kUnavailable, "the sandbox would not be complete: " + HowToGrant(missing) +
-                                           (why.empty() ? "" : " [" + why + "]") +
-                                           "; or ask for less by name: --sandbox=best-effort");
+  return Fail(ErrorKind::kUnavailable,
+              "the sandbox would not be complete: " + HowToGrant(missing) +
+                  (why.empty() ? "" : " [" + why + "]") +
+                  "; or ask for less by name: --sandbox=best-effort (of skerry run, exec and "
+                  "up, and of skerry-worker), or sandbox in skerry.toml");
 }
 
 }  // namespace

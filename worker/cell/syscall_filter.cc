@@ -17,6 +17,8 @@
 #include <initializer_list>
 #include <memory>
 
+#include "worker/cell/denied.h"
+
 namespace skerry::cell {
 namespace {
 
@@ -147,9 +149,18 @@ Status AddRules(scmp_filter_ctx filter, MachineCode machine_code) {
 
 using Filter = std::unique_ptr<void, decltype(&seccomp_release)>;
 
+/// libseccomp does not tell why it makes no filter: it asks the kernel what it can do, and takes a refusal
+/// for a no.
+tl::unexpected<Error> WhyThereIsNoFilter() {
+  const std::uint32_t action = SECCOMP_RET_KILL_PROCESS;
+  if (syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0)
+    return Fail(ErrorKind::kUnavailable, "libseccomp does not know this kernel");
+  return FailDenied("seccomp", "seccomp");
+}
+
 Result<Filter> MakeFilter(std::uint32_t forbidden, MachineCode machine_code) {
   Filter filter(seccomp_init(forbidden), &seccomp_release);
-  if (!filter) return Fail(ErrorKind::kUnavailable, "libseccomp does not know this kernel");
+  if (!filter) return WhyThereIsNoFilter();
   // 32-bit and x32 calls have other numbers: no list of ours covers them.
   if (const int rc = seccomp_attr_set(filter.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS); rc != 0)
     return FailErrno("seccomp", -rc);
@@ -171,7 +182,7 @@ Result<CellFilter> FilterCell(MachineCode machine_code) {
   auto silent = MakeFilter(SCMP_ACT_KILL_PROCESS, machine_code);
   if (!silent) return Fail(silent.error());
   if (const int rc = seccomp_load(silent->get()); rc != 0)
-    return FailErrno("loading the seccomp filter", -rc);
+    return FailDenied("loading the seccomp filter", "seccomp", -rc);
   return made;
 }
 
