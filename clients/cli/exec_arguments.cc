@@ -36,7 +36,8 @@ class ExecArguments : public Command {
       app->add_option(limit.option, limit.value, "the job's limit " + std::string(NameOf(limit.id)));
     }
     Describe(settings_, options_.connect);
-    for (const char* key : {"broker", "data", "tenant", "user", "jit", "log_level", "worker_program"}) {
+    for (const char* key :
+         {"broker", "data", "tenant", "user", "jit", "sandbox", "log_level", "worker_program"}) {
       line_.AddFlag(settings_.At(key));
     }
     line_.AddPrint();

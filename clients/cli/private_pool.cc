@@ -52,6 +52,9 @@ Status PrivatePool::StartBroker(const std::string& binaries, const PoolOptions& 
                                         worker_endpoint_, "--log-level",    options.log_level};
   // Whoever starts a pool for himself is its operator: a job that asks for WebAssembly has been allowed it.
   arguments.push_back("--allow-wasm");
+  // There is no other tenant to protect, and he wants a verdict for every line (decision 13).
+  Add(arguments, "--program-crashes", "0");
+  Add(arguments, "--tenant-crashes", "0");
   for (const LimitSpec& spec : kLimitSpecs) {
     const std::uint64_t ceiling = options.ceilings.Get(spec.id);
     if (ceiling != spec.default_ceiling)
@@ -68,6 +71,7 @@ Status PrivatePool::StartWorker(const std::string& binaries, const PoolOptions& 
   Add(arguments, "--isolates", options.isolates);
   Add(arguments, "--spares", options.spares);
   Add(arguments, "--jit", options.jit);
+  if (options.sandbox != kDefaultSandbox) Add(arguments, "--sandbox", options.sandbox);
   // A ceiling over what cells are made for by default is a wish for larger ones.
   const std::uint64_t job_memory_mb = options.ceilings.Get(LimitId::kMemoryMb);
   if (job_memory_mb != SpecOf(LimitId::kMemoryMb).default_ceiling)

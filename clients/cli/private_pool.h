@@ -21,6 +21,9 @@
 
 namespace skerry::cli {
 
+/// The worker's own default.
+inline constexpr const char* kDefaultSandbox = "strict";
+
 struct PoolOptions {
   std::uint64_t workers = 1;
   std::optional<std::uint64_t> isolates;  ///< per worker; none: the worker's default
@@ -28,6 +31,7 @@ struct PoolOptions {
   std::optional<std::uint64_t>
       memory_mb;  ///< per worker; none: 80 % of this machine's, shared by the workers
   std::string jit = "maglev";
+  std::string sandbox = kDefaultSandbox;  ///< strict, best-effort or off
   std::string log_level = "warn";
   std::string worker_program;  ///< empty: skerry-worker beside this executable
   Ceilings ceilings;

@@ -48,6 +48,10 @@ void Describe(config::Settings& s, ConnectOptions& options) {
       .DefaultText("80 % of RAM, shared by the workers");
   s.Choice("jit", pool.jit, {"full", "maglev", "none"}, "V8's compilers in private workers")
       .TradeOff("full pays only for jobs of seconds, and is where most V8 exploits live");
+  s.Choice("sandbox", pool.sandbox, {"strict", "best-effort", "off"},
+           "what must hold jobs in, in private workers: strict starts none whose sandbox has a hole")
+      .Guarded()
+      .TradeOff("best-effort goes on with what the machine has; off is for looking for faults only");
   s.Text("worker_program", pool.worker_program, config::kAnyText, "the private workers' program")
       .Guarded()
       .DefaultText("skerry-worker beside skerry")

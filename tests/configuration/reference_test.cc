@@ -118,6 +118,22 @@ TEST(ConfigurationExample, ShowsDefaultsInItsComments) {
   EXPECT_GE(checked, 14);
 }
 
+TEST(ConfigurationExample, NamesEverySettingButTheCeilings) {
+  const std::string example = ReadAll(kExample);
+  Processes processes;
+  for (const config::Settings* settings : processes.all()) {
+    const std::size_t begin = example.find("\n[" + settings->table() + "]\n");
+    ASSERT_NE(begin, std::string::npos) << settings->table();
+    const std::string table = example.substr(begin, example.find("\n[", begin + 1) - begin);
+    for (const config::Setting& setting : settings->all()) {
+      if (!setting.flag_item().empty()) continue;
+      const bool named = table.find("\n" + setting.key() + " = ") != std::string::npos ||
+                         table.find("\n# " + setting.key() + " = ") != std::string::npos;
+      EXPECT_TRUE(named) << setting.Path();
+    }
+  }
+}
+
 TEST(ConfigurationNames, AreOneForAllProcesses) {
   Processes processes;
   std::set<std::string> variables;

@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "tests/support/pool.h"
+#include "tests/support/variable.h"
 
 namespace skerry::testing {
 namespace {
@@ -60,6 +61,37 @@ TEST_F(CrashingPrograms, HaveTheirQueuedCopiesRefusedToo) {
     }
   }
   EXPECT_EQ(crashed, 3) << pool_.Logs();
+}
+
+/// A program for --worker-program, whose isolates run native code as those of CrashingPrograms do.
+std::string HostileWorker(const TempDir& dir) {
+  const std::string path = dir / "worker";
+  WriteFile(path, "#!/bin/sh\nexec " + Binary("skerry-worker").string() + " --cell " +
+                      Binary("skerry-compromised-cell").string() + " \"$@\"\n");
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  return path;
+}
+
+TEST(CrashingProgramsOfAPrivatePool, AreNeverRefused) {
+  const TempDir dir;
+  std::vector<Job> jobs;
+  for (int i = 0; i < 60; ++i)
+    jobs.push_back(Job("copy " + std::to_string(i), "mount").Set("retry", "never").Tenant("only"));
+  const RunReport report = RunJobs(jobs, {.args = {"--worker-program", HostileWorker(dir)}});
+  for (const Job& job : jobs) EXPECT_TRUE(IsError(report.At(job.id()), "CRASH"));
+}
+
+TEST(SandboxOfAPrivatePool, IsWeakenedByItsFlagAndVariableAndNotByTheWorkersVariable) {
+  const TempDir dir;
+  // `mount` ends an isolate behind the filter, and is merely refused to it without.
+  const Job job = Job("a", "mount").Set("retry", "never");
+  const std::string worker = HostileWorker(dir);
+  const Variable of_workers("SKERRY_WORKER_SANDBOX", "off");
+  EXPECT_TRUE(IsError(RunJobs({job}, {.args = {"--worker-program", worker}}).At("a"), "CRASH"));
+  EXPECT_NE(RunJobs({job}, {.args = {"--worker-program", worker, "--sandbox", "off"}}).At("a").code(),
+            "CRASH");
+  const Variable of_clients("SKERRY_CLIENT_SANDBOX", "off");
+  EXPECT_NE(RunJobs({job}, {.args = {"--worker-program", worker}}).At("a").code(), "CRASH");
 }
 
 }  // namespace

@@ -22,11 +22,14 @@ constexpr const char* kExamples =
     "  skerry up --config pool.toml                      [broker] and [worker] of a file\n";
 
 constexpr const char* kAbout =
-    "Runs a broker and workers in the foreground, and says READY with the line to paste once a job was "
-    "served.\n"
-    "A worker that dies is started again; when the broker dies, everything ends (exit 69). Ctrl-C: running "
-    "jobs\n"
-    "finish, then it ends (0); once more: at once (130). Other settings: variables SKERRY_BROKER_*, "
+    "Runs a broker and workers in the foreground, and says READY with the line to paste once a job of the "
+    "default\n"
+    "limits was served. When that job fails, or a worker ends with an error at its very first start, it says "
+    "why and\n"
+    "ends (69). Later a worker that dies is started again; when the broker dies, everything ends (69). "
+    "Ctrl-C:\n"
+    "running jobs finish, then it ends (0); once more: at once (130). Other settings: variables "
+    "SKERRY_BROKER_*, "
     "SKERRY_WORKER_*,\nand [broker] and [worker] of skerry.toml; see docs/configuration.md.";
 
 /// What the worker's own checks say more about.
@@ -36,6 +39,7 @@ struct WorkerFlags {
   std::optional<std::uint64_t> memory_mb;
   std::optional<std::uint64_t> max_job_memory_mb;
   std::string jit = "maglev";
+  std::string sandbox = "strict";
 };
 
 void PassOn(const config::Settings& settings, std::vector<std::string>& arguments) {
@@ -121,6 +125,10 @@ class UpArguments : public Command {
         .Number("max_job_memory_mb", flags_.max_job_memory_mb, {8, 16'384}, "largest memoryMb of a job, MiB")
         .DefaultText("1024");
     worker_.Choice("jit", flags_.jit, {"full", "maglev", "none"}, "V8's compilers");
+    worker_
+        .Choice("sandbox", flags_.sandbox, {"strict", "best-effort", "off"},
+                "what must hold jobs in: strict starts no worker whose sandbox has a hole")
+        .Guarded();
     line_.Add(worker_);
   }
 
