@@ -192,6 +192,8 @@ TEST_F(Command, NoBrokerIsExit69AndTheOldResultsAreStillThere) {
       Run({"run", Jobs("{\"code\":\"echo\"}\n"), "-o", out(), "--broker", "ipc://" + (folder_ / "nobody")}),
       69);
   EXPECT_EQ(Text("out"), "old\n");
+  EXPECT_NE(Text("stderr").find("; there is no socket at " + (folder_ / "nobody")), std::string::npos)
+      << Text("stderr");
 }
 
 TEST_F(Command, AWorkerThatDiesIsExit69WithItsStory) {

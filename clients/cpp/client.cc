@@ -13,6 +13,7 @@
 #include "clients/cpp/client_core.h"
 #include "clients/cpp/dealer.h"
 #include "clients/cpp/host_call_pool.h"
+#include "clients/cpp/ipc_socket.h"
 #include "common/endpoint.h"
 #include "common/hash.h"
 
@@ -90,7 +91,11 @@ Result<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
   client->thread_ = std::thread([raw = client.get()] { raw->Loop(); });
   std::unique_lock lock(client->mutex_);
   client->arrived_.wait(lock, [&] { return client->link_->core.link() != LinkState::kConnecting; });
-  if (client->link_->core.link() == LinkState::kFailed) return Fail(client->link_->core.failure());
+  if (client->link_->core.link() == LinkState::kFailed) {
+    Error failure = client->link_->core.failure();
+    failure.message += client::WhyNobodyAnswers(client->options_.broker);
+    return Fail(std::move(failure));
+  }
   lock.unlock();
   return client;
 }
