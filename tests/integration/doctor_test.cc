@@ -89,6 +89,21 @@ TEST_F(Doctor, TellsEveryFaultOfTheConfigurationAndFails) {
   EXPECT_EQ(Verdict(report, "job"), "ok") << "the trial job must not depend on the configuration";
 }
 
+TEST_F(Doctor, WarnsOfASandboxThatWasTurnedOffByFileOrVariable) {
+  WriteFile(dir_ / "off.toml", "[worker]\nsandbox = \"off\"\n");
+  const Report by_file = Run({"--config", dir_ / "off.toml"});
+  EXPECT_EQ(Verdict(by_file, "sandbox"), "warn") << by_file.text;
+  const std::string what = by_file.checks.at("sandbox")[0]["what"].get<std::string>();
+  EXPECT_TRUE(what.starts_with("your workers are configured off (")) << what;
+  EXPECT_NE(what.find("off.toml:2)"), std::string::npos) << what;
+  EXPECT_EQ(Verdict(by_file, "job"), "ok") << by_file.text;
+
+  const Variable off("SKERRY_WORKER_SANDBOX", "off");
+  const Report by_variable = Run();
+  EXPECT_EQ(Verdict(by_variable, "sandbox"), "warn") << by_variable.text;
+  EXPECT_NE(by_variable.text.find("configured off (SKERRY_WORKER_SANDBOX)"), std::string::npos);
+}
+
 TEST_F(Doctor, LooksAtTheEndpointsOfTheConfiguration) {
   WriteFile(dir_ / "pool.toml", "[broker]\nclients = [\"ipc://" + (dir_ / "c").string() +
                                     "\"]\nworkers = [\"ipc://" + (dir_ / "none" / "w").string() + "\"]\n");

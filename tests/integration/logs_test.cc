@@ -66,6 +66,33 @@ TEST(Logs, AtInfoSayNothingOfEachJob) {
   EXPECT_NE(pool.Logs().find("worker connected"), std::string::npos) << pool.Logs();
 }
 
+TEST(Logs, WarnOfEachCellWhoseSandboxIsNotCompleteAndNameWhatItLacks) {
+  constexpr const char* kWarning = "a cell's sandbox is not complete, as --sandbox allows";
+  PoolOptions open;
+  open.worker_args = {"--sandbox", "off"};
+  const Pool off(open);
+  EXPECT_TRUE(IsOk(off.RunOne(Job("a", "return 1")), 1));
+  int warnings = 0;
+  for (const std::string& line : SplitLines(off.Logs())) {
+    if (line.find(kWarning) == std::string::npos) continue;
+    ++warnings;
+    EXPECT_NE(line.find("warn"), std::string::npos) << line;
+    EXPECT_NE(line.find("missing=\"listed system calls only, no network, no files, no exec"),
+              std::string::npos)
+        << line;
+  }
+  EXPECT_EQ(warnings, 1) << off.Logs();
+  const Pool strict;
+  EXPECT_TRUE(IsOk(strict.RunOne(Job("a", "return 1")), 1));
+  EXPECT_EQ(strict.Logs().find(kWarning), std::string::npos) << strict.Logs();
+}
+
+TEST(Logs, TellAtTheWorkersStartWhoseOomKillsItGoesBy) {
+  const Pool pool(Logging("info", "json"));
+  EXPECT_TRUE(IsOk(pool.RunOne(Job("a", "return 1")), 1));
+  EXPECT_NE(pool.Logs().find("\"oomKills\":\""), std::string::npos) << pool.Logs();
+}
+
 TEST(Logs, AreJsonLineByLineWhateverIdsHold) {
   const Pool pool(Logging("debug", "json"));
   const std::string id = "a {\"message\":\"forged\"} level=error \"\\ \xc3\x9f";

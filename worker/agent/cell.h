@@ -52,6 +52,8 @@ class Cell {
   virtual std::unique_ptr<ForbiddenCalls> TakeForbiddenCalls() { return nullptr; }
   /// What holds its processes in: every mechanism, for the log.
   virtual std::string DescribeSandbox() const { return "none"; }
+  /// What `strict` promises and it lacks: "no network, no files"; empty where nothing is missing.
+  virtual std::string MissingFromSandbox() const { return ""; }
   virtual SandboxLevel sandbox_level() const { return SandboxLevel::kNone; }
   /// Readable: call OnReadable.
   virtual int control_fd() const = 0;

@@ -63,6 +63,10 @@ void CellSupervisor::OnStarted(Result<std::unique_ptr<Cell>> started) {
   log::Info(
       "a cell is ready",
       {{"cell", running.number}, {"pid", running.cell->pid()}, {"sandbox", running.cell->DescribeSandbox()}});
+  if (const std::string missing = running.cell->MissingFromSandbox(); !missing.empty()) {
+    log::Warn("a cell's sandbox is not complete, as --sandbox allows",
+              {{"cell", running.number}, {"missing", missing}});
+  }
   if (auto reports = running.cell->TakeForbiddenCalls()) listener_.OnForbiddenCalls(std::move(reports));
   if (retired) listener_.OnCellRetired(*retired);
   // Where cells start and die, it is a fork that shows that one is of use. Nobody else may ask for one: a

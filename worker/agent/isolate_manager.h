@@ -95,6 +95,7 @@ class IsolateManager : private CellListener {
   ForbiddenCallWatch& forbidden_calls() { return forbidden_calls_; }
   /// Explains a SIGKILL that an isolate got and nobody here sent.
   OomKills& oom_kills() { return oom_kills_; }
+  OomCounter::Of oom_counter() const { return oom_kills_.counted_by(); }
   /// No more forks ahead of need, and no new cells unless a job waits for one: the worker is draining.
   void StopSpares();
   /// Told when forks can (not) be hoped for.

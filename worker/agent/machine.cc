@@ -3,41 +3,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <limits>
 #include <string>
 #include <thread>
 
-#include "worker/agent/memory_groups.h"
+#include "common/memory_groups.h"
 
 namespace skerry::agent {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
-
-// "max", a missing file and what is no number are no limit.
-std::uint64_t ReadLimit(const fs::path& file) {
-  std::ifstream in(file);
-  std::uint64_t bytes = 0;
-  return in >> bytes ? bytes : kNoLimit;
-}
-
-// The smallest limit from the group up to the mount.
-std::uint64_t SmallestLimit(const MemoryGroup& group) {
-  const char* file = group.version == MemoryGroup::Version::k2 ? "memory.max" : "memory.limit_in_bytes";
-  std::uint64_t smallest = ReadLimit(group.mount / file);
-  for (fs::path at = group.path; !at.empty(); at = at.parent_path()) {
-    smallest = std::min(smallest, ReadLimit(group.mount / at / file));
-  }
-  return smallest;
-}
-
-std::uint64_t CgroupLimit(const fs::path& root) {
-  std::uint64_t smallest = kNoLimit;
-  for (const MemoryGroup& group : OwnMemoryGroups(root)) smallest = std::min(smallest, SmallestLimit(group));
-  return smallest;
-}
 
 Bytes Ram(const fs::path& root) {
   std::ifstream in(root / "proc/meminfo");
@@ -63,7 +37,8 @@ unsigned UsableCores() {
 }
 
 Bytes UsableMemory(const fs::path& root) {
-  return std::min(Ram(root), Bytes(CgroupLimit(root)));
+  const Bytes ram = Ram(root);
+  return std::min(ram, MemoryBound(FilesUnder(root)).value_or(ram));
 }
 
 }  // namespace skerry::agent

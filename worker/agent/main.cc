@@ -11,6 +11,7 @@
 #include "worker/agent/real_cell.h"
 #include "worker/agent/settings.h"
 #include "worker/agent/worker.h"
+#include "worker/cell/sandbox_report.h"
 
 namespace skerry::agent {
 namespace {
@@ -29,31 +30,40 @@ constexpr const char* kAbout =
     "(memory_mb in [worker]); a flag wins over a variable, a variable over the file.\n"
     "SIGTERM or SIGINT: finish the jobs at hand, then leave; a second one ends them.";
 
-int Serve(const WorkerOptions& options) {
-  RaiseDescriptorLimit();  // three a lease, and the kernel bounds those being passed at once
+cell::CellOptions CellsOf(const WorkerOptions& options) {
   cell::CellOptions cell;
   cell.program = options.cell_program;
   cell.jit = options.jit;
   cell.max_memory_mb = options.max_job_memory_mb;
   cell.init_program = BesideOwnBinary("skerry-init");
   cell.sandbox = cell::SandboxModeByName(options.sandbox).value_or(cell::SandboxMode::kStrict);
+  return cell;
+}
+
+int Serve(const WorkerOptions& options) {
+  RaiseDescriptorLimit();  // three a lease, and the kernel bounds those being passed at once
   EventLoop loop;
-  Worker worker(loop, options, RealCells(cell));
+  Worker worker(loop, options, RealCells(CellsOf(options)));
   return worker.Run();
 }
 
-/// Starts one cell as `strict` would hold it, and says what holds it or what could not be had.
-int ProbeSandbox() {
+/// Starts one cell as this worker's would be, and says what holds it or what could not be had:
+///
+///   seccomp (no-new-privileges seccomp)
+///   under --sandbox=best-effort (skerry.toml:7)
+///   missing: no network (needs ...)                 where something is
+int ProbeSandbox(const WorkerOptions& options, const config::Source& chosen_by) {
   RaiseDescriptorLimit();
-  cell::CellOptions options;
-  options.program = BesideOwnBinary("skerry-cell");
-  options.init_program = BesideOwnBinary("skerry-init");
-  const auto cell = cell::CellProcess::Start(options);
+  const auto cell = cell::CellProcess::Start(CellsOf(options));
   if (!cell) {
     std::cerr << "skerry-worker: " << cell.error().message << "\n";
     return kNoSuchSandbox;
   }
-  std::cout << cell::Describe((*cell)->sandbox()) << "\n";
+  const cell::Mechanisms held = (*cell)->sandbox();
+  std::cout << cell::Describe(held) << "\nunder --sandbox=" << options.sandbox << " (" << chosen_by.text
+            << ")\n";
+  const auto missing = cell::MissingFrom(held);
+  if (!missing.empty()) std::cout << "missing: " << cell::HowToGrant(missing) << "\n";
   return 0;
 }
 
@@ -69,9 +79,14 @@ int Main(int argc, char** argv) {
   app.set_version_flag("--version", "skerry-worker " + std::string(kSkerryVersion));
   bool probe = false;
   app.add_flag("--probe-sandbox", probe,
-               "start one cell under --sandbox strict, say what holds it in, and leave");
+               "start one cell under the --sandbox that is set, say what holds it in, and leave");
   if (const auto status = config::ParseArguments(app, argc, argv)) return *status;
-  if (probe) return ProbeSandbox();
+  if (probe) {
+    // No broker is needed for it.
+    if (const auto start = line.ConfigureParts({&settings}); start.exit) return *start.exit;
+    options.worker.FillDefaults(UsableCores(), UsableMemory());
+    return ProbeSandbox(options.worker, settings.At("sandbox").source());
+  }
   const auto start =
       line.Configure(settings, [&] { return Finish(settings, options, UsableCores(), UsableMemory()); });
   if (start.exit) return *start.exit;

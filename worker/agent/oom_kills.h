@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "common/memory_groups.h"
 #include "common/units.h"
 
 namespace skerry::agent {
@@ -32,11 +33,14 @@ class OomKills {
   /// Keeps the last value recent, so that what rose long ago explains nothing later.
   void Note(TimePoint now);
   bool Explain(TimePoint now);
+  /// Whose kills are counted.
+  OomCounter::Of counted_by() const { return counter_.of; }
 
  private:
   void Look(TimePoint now);
 
-  std::filesystem::path counter_;
+  FileReader files_;
+  OomCounter counter_;
   std::uint64_t seen_ = 0;
   std::uint64_t unexplained_ = 0;  // of the rises within kFresh
   TimePoint rose_at_{};

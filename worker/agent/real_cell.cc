@@ -35,6 +35,9 @@ class RealCell final : public Cell {
     return std::make_unique<SeccompReports>(std::move(listener));
   }
   std::string DescribeSandbox() const override { return cell::Describe(process_->sandbox()); }
+  std::string MissingFromSandbox() const override {
+    return cell::NamesOf(cell::MissingFrom(process_->sandbox()));
+  }
   SandboxLevel sandbox_level() const override { return cell::LevelOf(process_->sandbox()); }
   Status RequestFork() override { return process_->RequestFork(); }
   Result<std::optional<ForkedProcess>> OnReadable() override {

@@ -82,6 +82,7 @@ void Worker::OnFirstCell(const Status& started) {
                                                 {"isolates", options_.isolates},
                                                 {"spares", options_.spares},
                                                 {"jobsMb", isolates_.ledger().memory_mb()},
+                                                {"oomKills", NameOf(isolates_.oom_counter())},
                                                 {"v8", isolates_.v8_version()}});
 }
 

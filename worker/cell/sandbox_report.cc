@@ -85,6 +85,14 @@ std::vector<Property> MissingFrom(Mechanisms mechanisms) {
   return missing;
 }
 
+std::string NamesOf(const std::vector<Property>& properties) {
+  std::string text;
+  for (const Property property : properties) {
+    text += (text.empty() ? "" : ", ") + std::string(NameOf(property));
+  }
+  return text;
+}
+
 std::string HowToGrant(const std::vector<Property>& missing) {
   std::string text;
   for (const Property property : missing) {

@@ -72,6 +72,8 @@ std::string_view NameOf(Property property);
 
 /// Those that nothing in `mechanisms` gives.
 std::vector<Property> MissingFrom(Mechanisms mechanisms);
+/// "no network, no files"
+std::string NamesOf(const std::vector<Property>& properties);
 /// "no network (needs ...)" for each: what cannot be had and how to grant it.
 std::string HowToGrant(const std::vector<Property>& missing);
 

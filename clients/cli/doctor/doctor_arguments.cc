@@ -69,8 +69,9 @@ class DoctorArguments : public Command {
     const auto left = [&] {
       return kWholeTime - std::chrono::duration_cast<Millis>(SteadyClock::now() - start);
     };
-    doctor::ProbeSandbox(*machine, installation, std::max(left() - kShortestJob, kShortestSandbox), findings);
-    doctor::ProbeJob(*machine, installation, std::max(left(), kShortestJob), findings);
+    const std::string sandbox = doctor::ProbeSandbox(
+        *machine, installation, std::max(left() - kShortestJob, kShortestSandbox), findings);
+    doctor::ProbeJob(*machine, installation, sandbox, std::max(left(), kShortestJob), findings);
     show();
     return doctor::ExitStatusOf(findings);
   }

@@ -50,8 +50,12 @@ int ExitStatusOf(const Findings& findings) {
 }
 
 std::string FirstLine(const std::string& text) {
-  constexpr std::size_t kLongest = 300;
-  return WithoutControls(text.substr(0, std::min(text.find('\n'), kLongest)));
+  // A sandbox that lacks everything takes 900 bytes to say so.
+  constexpr std::size_t kLongest = 1'500;
+  const std::string line = text.substr(0, text.find('\n'));
+  if (line.size() <= kLongest) return WithoutControls(line);
+  const std::size_t space = line.rfind(' ', kLongest);
+  return WithoutControls(line.substr(0, space == std::string::npos ? kLongest : space)) + " …";
 }
 
 }  // namespace skerry::cli::doctor

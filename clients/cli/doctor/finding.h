@@ -41,7 +41,7 @@ std::string JsonOf(const Finding& finding);
 /// 0 where nothing failed, else 1.
 int ExitStatusOf(const Findings& findings);
 
-/// The first line of what a program said, made safe for a terminal.
+/// The first line of what a program said, made safe for a terminal; past 1,500 bytes it is cut at a word.
 std::string FirstLine(const std::string& text);
 
 }  // namespace skerry::cli::doctor

@@ -33,5 +33,17 @@ TEST(Finding, WhatAProgramSaidCannotDriveTheTerminal) {
   EXPECT_EQ(FirstLine("\x1b[2Jred\nsecond"), "?[2Jred");
 }
 
+TEST(Finding, CutsAtAWordWhatNobodyWouldReadToItsEndAndNothingElse) {
+  const std::string words = [] {
+    std::string text;
+    while (text.size() < 1'500) text += "ninebytes ";
+    return text;
+  }();
+  ASSERT_EQ(words.size(), 1'500u);
+  EXPECT_EQ(FirstLine(words), words);
+  EXPECT_EQ(FirstLine(words + "more"), words.substr(0, 1'499) + " …");
+  EXPECT_EQ(FirstLine(std::string(1'600, 'x')), std::string(1'500, 'x') + " …");
+}
+
 }  // namespace
 }  // namespace skerry::cli::doctor

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "clients/cli/doctor/probes.h"
+#include "common/memory_groups.h"
 
 namespace skerry::cli::doctor {
 namespace {
@@ -11,6 +12,10 @@ namespace {
 constexpr std::uint64_t kComfortableMib = 1024;
 // Two cells of 64 MiB and the smallest job.
 constexpr std::uint64_t kLeastMib = 192;
+
+FileReader FilesOf(Machine& machine) {
+  return [&machine](const std::string& path) { return machine.ReadFile(path); };
+}
 
 std::optional<std::uint64_t> RamMib(Machine& machine) {
   std::istringstream info(machine.ReadFile("/proc/meminfo").value_or(""));
@@ -29,10 +34,10 @@ void ProbeSize(Machine& machine, Findings& findings) {
                             "mount /proc, or give the worker --memory-mb"));
     return;
   }
-  const auto bound = SmallestInGroups(machine, "memory.max");
-  const std::uint64_t usable = std::min(*ram, bound.value_or(UINT64_MAX) >> 20);
+  const auto bound = MemoryBound(FilesOf(machine));
+  const std::uint64_t usable = bound ? std::min(*ram, bound->mib()) : *ram;
   const std::string what = std::to_string(usable) + " MiB usable (RAM " + std::to_string(*ram) +
-                           " MiB, cgroup " + (bound ? std::to_string(*bound >> 20) + " MiB" : "unbounded") +
+                           " MiB, cgroup " + (bound ? std::to_string(bound->mib()) + " MiB" : "unbounded") +
                            ")";
   constexpr const char* kWhy =
       "a worker takes 80 % of it for cells, spares and jobs, 256 MiB a job by default";
@@ -72,12 +77,36 @@ void ProbeHugePages(Machine& machine, Findings& findings) {
   }
 }
 
+/// By what a worker started from here would know the OOM killer's work from an operator's.
+void ProbeOomCounter(Machine& machine, Findings& findings) {
+  const OomCounter counter = FindOomCounter(FilesOf(machine));
+  const std::string what(NameOf(counter.of));
+  constexpr const char* kWhy =
+      "whose OOM kills a worker started from here goes by, to tell OOM from LOST; its unit may have another";
+  if (counter.of == OomCounter::Of::kMachine) {
+    findings.push_back(Poor("oom_counter", what + " (" + counter.file + ")",
+                            std::string(kWhy) + ": strangers' kills count as well",
+                            "run workers in a control group of their own: systemd's MemoryMax=, or a "
+                            "container's memory limit"));
+  } else {
+    findings.push_back(Good("oom_counter", what + ": " + counter.file, kWhy));
+  }
+}
+
 void ProbeGroups(Machine& machine, Findings& findings) {
+  const auto groups = OwnMemoryGroups(FilesOf(machine));
   const std::string group = OwnGroup(machine);
   constexpr const char* kWhy = "the worker reads its memory bound there; isolates are bounded without it";
-  if (group.empty()) {
-    findings.push_back(Poor("cgroup", "version 1 or none", kWhy,
+  if (group.empty() && groups.empty()) {
+    findings.push_back(Poor("cgroup", "none that bounds memory", kWhy,
                             "boot with systemd.unified_cgroup_hierarchy=1, or give the worker --memory-mb"));
+    return;
+  }
+  const auto first = std::find_if(groups.begin(), groups.end(), [](const MemoryGroup& one) {
+    return one.version == MemoryGroup::Version::k1;
+  });
+  if (first != groups.end()) {
+    findings.push_back(Good("cgroup", "version 1, memory group /" + first->path.string(), kWhy));
     return;
   }
   const std::string controllers = Word(machine, group + "/cgroup.controllers").value_or("");
@@ -94,6 +123,7 @@ void ProbeGroups(Machine& machine, Findings& findings) {
 void ProbeMemory(Machine& machine, Findings& findings) {
   ProbeSize(machine, findings);
   ProbeGroups(machine, findings);
+  ProbeOomCounter(machine, findings);
   ProbeOvercommit(machine, findings);
   ProbeHugePages(machine, findings);
 }

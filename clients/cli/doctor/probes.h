@@ -20,10 +20,13 @@ void ProbeKernel(Machine& machine, Findings& findings);
 void ProbeMemory(Machine& machine, Findings& findings);
 void ProbeResources(Machine& machine, Findings& findings);
 void ProbeCell(Machine& machine, const Installation& installation, Findings& findings);
-/// Has the worker start one cell under --sandbox strict, for which the doctor has `patience` left.
-void ProbeSandbox(Machine& machine, const Installation& installation, Millis patience, Findings& findings);
-/// Runs one job in a private pool, for which the doctor has `patience` left.
-void ProbeJob(Machine& machine, const Installation& installation, Millis patience, Findings& findings);
+/// Has the worker start one cell under the --sandbox that is configured, for which the doctor has `patience`
+/// left. Returns that mode's name.
+std::string ProbeSandbox(Machine& machine, const Installation& installation, Millis patience,
+                         Findings& findings);
+/// Runs one job in a private pool under that --sandbox, for which the doctor has `patience` left.
+void ProbeJob(Machine& machine, const Installation& installation, const std::string& sandbox, Millis patience,
+              Findings& findings);
 void ProbeConfiguration(Machine& machine, const Installation& installation, Findings& findings);
 /// One endpoint of the configuration: free, ours, or somebody else's.
 void ProbeEndpoint(Machine& machine, const std::string& endpoint, Findings& findings);

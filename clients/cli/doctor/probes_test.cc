@@ -2,64 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "clients/cli/doctor/listener.h"
-#include "clients/cli/doctor/testing/fake_machine.h"
+#include "clients/cli/doctor/testing/probes_fixture.h"
 
 namespace skerry::cli::doctor {
 namespace {
-
-const Installation kInstalled{"/opt/bin", {}};
-
-class Probes : public ::testing::Test {
- protected:
-  Findings All() {
-    Findings findings;
-    ProbeKernel(machine_, findings);
-    ProbeMemory(machine_, findings);
-    ProbeResources(machine_, findings);
-    ProbeCell(machine_, kInstalled, findings);
-    ProbeSandbox(machine_, kInstalled, Millis(1'000), findings);
-    ProbeJob(machine_, kInstalled, Millis(1'000), findings);
-    return findings;
-  }
-  /// The one finding that is not ok, as its line.
-  std::string Complaint() {
-    std::string line;
-    for (const Finding& finding : All()) {
-      if (finding.verdict == Verdict::kOk) continue;
-      EXPECT_TRUE(line.empty()) << line << "\nand " << LineOf(finding);
-      EXPECT_FALSE(finding.advice.empty()) << "nothing to do about it: " << LineOf(finding);
-      line = LineOf(finding);
-    }
-    EXPECT_FALSE(line.empty()) << "nothing was found";
-    return line;
-  }
-  /// The worker's answer to --probe-sandbox.
-  void ProbeSays(int status, const std::string& out, const std::string& err) {
-    machine_.run = [=, run = FakeMachine().run](const std::vector<std::string>& argv) {
-      if (argv.back() != "--probe-sandbox") return run(argv);
-      Ran ran;
-      ran.status = status;
-      ran.out = out;
-      ran.err = err;
-      return ran;
-    };
-  }
-  static bool Has(const std::string& line, const std::string& start, const std::string& part) {
-    return line.starts_with(start) && line.find(part) != std::string::npos;
-  }
-
-  FakeMachine machine_;
-};
-
-#define EXPECT_COMPLAINT(start, part)                        \
-  do {                                                       \
-    const std::string line = Complaint();                    \
-    EXPECT_TRUE(Has(line, start, part)) << "said: " << line; \
-  } while (false)
 
 TEST_F(Probes, FindNothingOnASoundMachine) {
   for (const Finding& finding : All()) EXPECT_EQ(finding.verdict, Verdict::kOk) << LineOf(finding);
@@ -140,12 +89,32 @@ TEST_F(Probes, TakeTheSmallestMemoryOfMachineAndGroups) {
 TEST_F(Probes, FindAContainersBoundAtTheMount) {
   machine_.files["/proc/self/cgroup"] = "0::/of/the/host\n";
   machine_.files["/sys/fs/cgroup/memory.max"] = "536870912\n";
+  machine_.files["/sys/fs/cgroup/memory.events"] = "oom_kill 0\n";
   EXPECT_COMPLAINT("warn  memory: 512 MiB usable", "");
 }
 
-TEST_F(Probes, WarnOfCgroupVersionOne) {
-  machine_.files["/proc/self/cgroup"] = "5:memory:/x\n";
-  EXPECT_COMPLAINT("warn  cgroup", "unified_cgroup_hierarchy");
+TEST_F(Probes, ReadAGroupOfVersionOneAsTheWorkerDoes) {
+  machine_.files["/proc/self/cgroup"] = "5:memory:/x\n1:name=systemd:/\n";
+  machine_.files["/sys/fs/cgroup/memory/x/memory.limit_in_bytes"] = "314572800\n";
+  machine_.files["/sys/fs/cgroup/memory/x/memory.oom_control"] = "under_oom 0\noom_kill 0\n";
+  EXPECT_COMPLAINT("warn  memory: 300 MiB usable (RAM 16384 MiB, cgroup 300 MiB)", "1 GiB or more");
+  machine_.files["/sys/fs/cgroup/memory/x/memory.limit_in_bytes"] = "9223372036854771712\n";
+  for (const Finding& finding : All()) EXPECT_EQ(finding.verdict, Verdict::kOk) << LineOf(finding);
+  EXPECT_EQ(What("cgroup"), "version 1, memory group /x");
+  EXPECT_EQ(What("oom_counter"), "own group (cgroup version 1): /sys/fs/cgroup/memory/x/memory.oom_control");
+}
+
+TEST_F(Probes, SayWhoseOomKillsAWorkerWillGoBy) {
+  EXPECT_EQ(What("oom_counter"), "own group (cgroup version 2): /sys/fs/cgroup/user.slice/me/memory.events");
+  machine_.files.erase("/sys/fs/cgroup/user.slice/me/memory.events");
+  EXPECT_COMPLAINT("warn  oom_counter: whole machine (/proc/vmstat)", "a control group of their own");
+}
+
+TEST_F(Probes, WarnWithoutAnyMemoryGroup) {
+  machine_.files["/proc/self/cgroup"] = "1:name=systemd:/\n";
+  std::string said;
+  for (const Finding& finding : All()) said += LineOf(finding) + "\n";
+  EXPECT_NE(said.find("warn  cgroup: none that bounds memory"), std::string::npos) << said;
 }
 
 TEST_F(Probes, SurviveAMachineWithoutProc) {
@@ -216,37 +185,6 @@ TEST_F(Probes, SayWhatTheCellSaid) {
     return ran;
   };
   EXPECT_COMPLAINT("FAIL  cell: the host is V8 1.2, but", "./dev build");
-}
-
-TEST_F(Probes, TellTheLevelOfTheSandbox) {
-  const Findings findings = All();
-  const auto found = std::find_if(findings.begin(), findings.end(),
-                                  [](const Finding& finding) { return finding.check == "sandbox"; });
-  ASSERT_NE(found, findings.end());
-  EXPECT_EQ(found->verdict, Verdict::kOk);
-  EXPECT_EQ(found->what, "namespaces+seccomp (user-namespace seccomp)");
-}
-
-TEST_F(Probes, WarnOfASandboxWithFewerWallsThanThereCouldBe) {
-  for (const char* level : {"landlock+seccomp", "seccomp"}) {
-    ProbeSays(0, std::string(level) + " (seccomp)\n", "");
-    EXPECT_COMPLAINT("warn  sandbox: " + std::string(level) + " (seccomp)",
-                     "see namespaces and landlock above");
-  }
-}
-
-TEST_F(Probes, SayWhichPropertyOfTheSandboxIsMissingAndHowToGrantIt) {
-  ProbeSays(1, "", "skerry-worker: the sandbox would not be complete: no network (needs seccomp filters)\n");
-  EXPECT_COMPLAINT(
-      "FAIL  sandbox: skerry-worker: the sandbox would not be complete: no network (needs seccomp",
-      "grant what it needs");
-}
-
-TEST_F(Probes, RefuseASandboxThatIsNone) {
-  for (const char* told : {"none ()\n", "walls\n", ""}) {
-    ProbeSays(0, told, "");
-    EXPECT_COMPLAINT("FAIL  sandbox: the worker told ", "./dev build");
-  }
 }
 
 TEST_F(Probes, RefuseAHostThatRunsWithoutOurObject) {

@@ -16,6 +16,7 @@ class FakeMachine : public Machine {
         {"/sys/fs/cgroup/cgroup.controllers", "cpu memory pids\n"},
         {"/sys/fs/cgroup/user.slice/me/cgroup.controllers", "cpu memory pids\n"},
         {"/sys/fs/cgroup/user.slice/me/memory.max", "max\n"},
+        {"/sys/fs/cgroup/user.slice/me/memory.events", "oom 0\noom_kill 0\n"},
         {"/proc/meminfo", "MemTotal:       16777216 kB\nMemFree: 1 kB\n"},
         {"/proc/sys/vm/overcommit_memory", "0\n"},
         {"/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"},
@@ -31,7 +32,8 @@ class FakeMachine : public Machine {
       ran.status = 0;
       if (argv.back() == "--version") ran.out = "skerry-cell with V8 14.6\n";
       if (argv.back() == "--host-command") ran.out = "/host\n--refused\n";
-      if (argv.back() == "--probe-sandbox") ran.out = "namespaces+seccomp (user-namespace seccomp)\n";
+      if (argv.size() > 1 && argv[1] == "--probe-sandbox")
+        ran.out = "namespaces+seccomp (user-namespace seccomp)\nunder --sandbox=strict (default)\n";
       if (argv.front() == "/host") ran.status = 9;
       if (argv.size() > 1 && argv[1] == "exec") ran.out = "42\n";
       return ran;
