@@ -27,11 +27,11 @@ std::optional<std::string> WaitingNotice::Check(std::uint64_t unfinished, const 
   if (!since_) since_ = now;
   if (now - *since_ < kPatience || link.late) return std::nullopt;
   done_ = true;
-  const std::string jobs = unfinished == 1 ? "1 job waits" : std::to_string(unfinished) + " jobs wait";
+  const std::string jobs =
+      unfinished == 1 ? "1 job waits or runs" : std::to_string(unfinished) + " jobs wait or run";
   return jobs +
-         " and none has ended yet: the broker may have no worker, or all of them are busy (skerry_workers of "
-         "its "
-         "/metrics tells); still waiting";
+         ", and none has ended or said anything yet: they may be long, all workers busy, or none there "
+         "(skerry_workers of the broker's /metrics tells); still waiting";
 }
 
 }  // namespace skerry::cli

@@ -216,6 +216,36 @@ TEST_F(UpTest, LevelAndFormatOfLogsAreThoseOfAllProcesses) {
   EXPECT_NE(Err().find(R"("message":"started; looking for the broker")"), std::string::npos) << Err();
 }
 
+TEST_F(UpTest, AWorkerThatCanNeverStartEndsEverythingWithItsReason) {
+  const auto cell = dir_ / "skerry-cell";
+  WriteFile(cell, "#!/bin/sh\necho no V8 today >&2\nexit 1\n");
+  std::filesystem::permissions(cell, std::filesystem::perms::owner_all);
+  const Variable broken("SKERRY_WORKER_CELL", cell);
+  const auto result = RunSkerry({"up"});
+  EXPECT_EQ(result.exit_code, 69);
+  EXPECT_NE(result.err.find("no V8 today"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("worker 1 exited with status 1 at its first start"), std::string::npos)
+      << result.err;
+  EXPECT_TRUE(result.out.empty()) << result.out;
+  EXPECT_TRUE(FolderIsEmpty());
+}
+
+TEST_F(UpTest, IsNotReadyWhereNoJobOfTheDefaultSizeFits) {
+  const auto result = RunSkerry({"up", "--isolates", "1", "--spares", "0", "--memory-mb", "200"});
+  EXPECT_EQ(result.exit_code, 69);
+  EXPECT_EQ(result.out.find("READY"), std::string::npos) << result.out;
+  EXPECT_NE(result.err.find("not READY: the trial job, one with the default limits, ended with OVERLOADED"),
+            std::string::npos)
+      << result.err;
+  EXPECT_NE(result.err.find("--ceiling memoryMb="), std::string::npos) << result.err;
+  EXPECT_TRUE(FolderIsEmpty());
+}
+
+TEST_F(UpTest, IsReadyOnASmallWorkerWhoseJobsAreToldToBeSmall) {
+  Start({"--memory-mb", "210", "--ceiling", "memoryMb=64"});
+  EXPECT_TRUE(IsOk(RunJobs({Job("a", "return 1")}, {.broker = Ready()}).At("a"), 1));
+}
+
 TEST_F(UpTest, AWorkerThatRefusesItsVariablesEndsEverythingWithItsWords) {
   const Variable wrong("SKERRY_WORKER_ISOLATE", "3");
   const auto result = RunSkerry({"up"});

@@ -4,15 +4,13 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 #include <variant>
 
 #include "clients/cpp/client.h"
+#include "clients/cpp/ipc_socket.h"
 #include "common/fd.h"
 
 namespace skerry::cli {
@@ -22,10 +20,8 @@ constexpr Millis kLookUp{100};
 constexpr Millis kConnectTimeout{250};
 
 bool ConnectsTo(int family, const sockaddr* address, socklen_t size) {
-  // A UNIX socket whose backlog is full would hold us up: EAGAIN says as much as a connection.
-  const int wait = family == AF_UNIX ? SOCK_NONBLOCK : 0;
-  const Fd fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC | wait, 0));
-  return fd.valid() && (connect(fd.get(), address, size) == 0 || errno == EAGAIN);
+  const Fd fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  return fd.valid() && connect(fd.get(), address, size) == 0;
 }
 
 }  // namespace
@@ -37,9 +33,9 @@ FirstJob::~FirstJob() {
   thread_.join();
 }
 
-std::optional<std::string> FirstJob::Served() {
+std::optional<TrialEnd> FirstJob::Ended() {
   const std::lock_guard lock(mutex_);
-  return served_;
+  return end_;
 }
 
 void FirstJob::Work() {
@@ -71,8 +67,11 @@ bool FirstJob::TryOnce() {
     if (!event) continue;
     if (std::holds_alternative<LinkFailed>(*event)) return false;
     if (const auto* final = std::get_if<JobFinal>(&*event)) {
+      const auto& error = final->outcome.error;
+      // Its worker went away, and is started again.
+      if (error && error->code == Code::kLost) return false;
       const std::lock_guard lock(mutex_);
-      served_ = final->outcome.ok() ? "" : std::string(NameOf(final->outcome.error->code));
+      end_ = error ? TrialEnd{error->code, error->message} : TrialEnd{};
       return true;
     }
   }
@@ -83,12 +82,7 @@ bool SomebodyListens(const std::string& endpoint) {
   constexpr std::string_view kIpc = "ipc://";
   constexpr std::string_view kTcp = "tcp://";
   if (endpoint.starts_with(kIpc)) {
-    const std::string path = endpoint.substr(kIpc.size());
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path.size() >= sizeof address.sun_path) return false;
-    std::memcpy(address.sun_path, path.c_str(), path.size());
-    return ConnectsTo(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    return client::ErrorOfConnectingTo(endpoint.substr(kIpc.size())) == 0;
   }
   if (!endpoint.starts_with(kTcp)) return false;
   const std::size_t colon = endpoint.rfind(':');

@@ -1,6 +1,6 @@
 // Whether a pool serves: a job of one line, sent to it and waited for.
 //
-// Threads: one of its own, which ends with it; Served and the destructor on the caller's.
+// Threads: one of its own, which ends with it; Ended and the destructor on the caller's.
 #pragma once
 
 #include <atomic>
@@ -8,6 +8,8 @@
 #include <optional>
 #include <string>
 #include <thread>
+
+#include "clients/cli/up/supervision.h"
 
 namespace skerry::cli {
 
@@ -19,18 +21,18 @@ class FirstJob {
   FirstJob(const FirstJob&) = delete;
   FirstJob& operator=(const FirstJob&) = delete;
 
-  /// Nothing: not yet. An empty text: the job was ok. Else the code that it ended with.
-  std::optional<std::string> Served();
+  /// Nothing: not yet. A job that is LOST with its worker is sent again.
+  std::optional<TrialEnd> Ended();
 
  private:
   void Work();
-  /// False: no broker yet.
+  /// False: no broker yet, or the job was lost.
   bool TryOnce();
 
   const std::string endpoint_;
   std::atomic<bool> stopping_{false};
   std::mutex mutex_;
-  std::optional<std::string> served_;
+  std::optional<TrialEnd> end_;
   std::thread thread_;
 };
 

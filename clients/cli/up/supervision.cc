@@ -41,13 +41,23 @@ UpActions Supervision::End(int status, std::string why) {
   return actions;
 }
 
-UpActions Supervision::OnReady() {
-  if (state_ == UpState::kStarting) state_ = UpState::kServing;
-  return {};
+UpActions Supervision::OnTrialEnded(const TrialEnd& end) {
+  if (state_ != UpState::kStarting) return {};
+  if (!end.failed) {
+    state_ = UpState::kServing;
+    return {};
+  }
+  const std::string advice = *end.failed == Code::kOverloaded
+                                 ? "raise --memory-mb, or lower what a job gets by --ceiling memoryMb=N"
+                                 : "skerry doctor says what this machine lacks";
+  return End(kExitUnavailable, "not READY: the trial job, one with the default limits, ended with " +
+                                   std::string(skerry::NameOf(*end.failed)) + " (" + end.message + "); " +
+                                   advice);
 }
 
 UpActions Supervision::OnWorkerStarted(std::size_t worker, TimePoint now) {
   workers_[worker].running = true;
+  ++workers_[worker].starts;
   workers_[worker].since = now;
   return {};
 }
@@ -64,6 +74,13 @@ UpActions Supervision::OnWorkerEnded(std::size_t index, const ChildEnd& end, Tim
   }
   if (end.exit_status == kExitUsage) {
     return End(kExitUsage, NameOf(index) + " refused what it was told (see above)");
+  }
+  // What makes a first start fail makes the next one fail. A signal is somebody's doing, and later deaths may
+  // be anything.
+  const bool first_start = worker.starts <= 1 && worker.deaths == 0;
+  if (state_ == UpState::kStarting && first_start && end.exit_status.value_or(kExitOk) != kExitOk) {
+    return End(kExitUnavailable,
+               NameOf(index) + " " + end.how + " at its first start, as it would again: why is above");
   }
   worker.deaths = was_sound ? 1 : worker.deaths + 1;
   const Millis wait = BackOff(worker.deaths);

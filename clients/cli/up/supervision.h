@@ -7,6 +7,8 @@
 //        │ first signal: as from kServing                 │ second signal: [kEnded], 130
 //        └──────────────────────┴─────────────────────────┴ the broker ended, or a program refused
 //                                                           what it was told: [kEnded], 69 or 2
+//   [kStarting]: a worker's very first start that ended with an error, or a trial job that failed:
+//                [kEnded], 69
 //
 // Threads: one. Errors: none of its own; how a child ended comes in as text.
 #pragma once
@@ -17,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "common/outcome.h"
 #include "common/units.h"
 
 namespace skerry::cli {
@@ -27,6 +30,14 @@ enum class UpState : std::uint8_t { kStarting, kServing, kDraining, kEnded };
 struct ChildEnd {
   std::string how;                 ///< "was killed by signal 9"
   std::optional<int> exit_status;  ///< none: a signal
+};
+/// As shells say it of a program that cannot be run at all.
+inline constexpr int kCannotBeRun = 127;
+
+/// How the trial job ended.
+struct TrialEnd {
+  std::optional<Code> failed = std::nullopt;  ///< none: it was ok
+  std::string message = {};
 };
 
 /// What the shell is to do now, in this order.
@@ -41,7 +52,8 @@ class Supervision {
  public:
   explicit Supervision(std::size_t workers);
 
-  UpActions OnReady();
+  /// Serving begins where it was ok.
+  UpActions OnTrialEnded(const TrialEnd& end);
   UpActions OnWorkerStarted(std::size_t worker, TimePoint now);
   /// Also of a start that failed: `how` says why.
   UpActions OnWorkerEnded(std::size_t worker, const ChildEnd& end, TimePoint now);
@@ -55,8 +67,9 @@ class Supervision {
  private:
   struct Worker {
     bool running = false;
-    TimePoint since;           // it runs
-    TimePoint next_start;      // it does not
+    TimePoint since;       // it runs
+    TimePoint next_start;  // it does not
+    std::uint32_t starts = 0;
     std::uint32_t deaths = 0;  // one after the other, each soon after its start
   };
 

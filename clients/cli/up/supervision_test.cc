@@ -15,7 +15,7 @@ class Supervising : public ::testing::Test {
   void Bring(UpState state) {
     StartAll();
     if (state == UpState::kStarting) return;
-    up_.OnReady();
+    up_.OnTrialEnded({});
     if (state == UpState::kServing) return;
     up_.OnSignal();
     if (state == UpState::kDraining) return;
@@ -37,6 +37,7 @@ class Supervising : public ::testing::Test {
 
   const ChildEnd kKilled{"was killed by signal 9", std::nullopt};
   const ChildEnd kRefused{"exited with status 2", 2};
+  const ChildEnd kFailed{"exited with status 1", 1};
   const ChildEnd kDone{"exited with status 0", 0};
   TimePoint now_;
   Supervision up_{2};
@@ -85,6 +86,45 @@ TEST_F(Supervising, AWorkerThatRefusesItsConfigurationEndsEverything) {
   }
 }
 
+TEST_F(Supervising, AWorkerThatFailsAtItsVeryFirstStartEndsEverything) {
+  StartAll();
+  const UpActions actions = up_.OnWorkerEnded(1, kFailed, now_);
+  EXPECT_EQ(actions.exit, 69);
+  EXPECT_EQ(actions.say.at(0),
+            "worker 2 exited with status 1 at its first start, as it would again: why is above");
+}
+
+TEST_F(Supervising, AWorkersProgramThatCannotBeRunEndsEverything) {
+  up_.OnTick(now_);
+  EXPECT_EQ(up_.OnWorkerEnded(0, {"cannot run x: no such file", kCannotBeRun}, now_).exit, 69);
+}
+
+TEST_F(Supervising, ASignalAtTheFirstStartAndAFailureAtALaterOneAreNotTakenForPermanent) {
+  StartAll();
+  EXPECT_FALSE(up_.OnWorkerEnded(0, kKilled, now_).exit);
+  EXPECT_EQ(up_.OnTick(now_ + Millis(250)).start, Indexes{0});
+  up_.OnWorkerStarted(0, now_ + Millis(250));
+  EXPECT_FALSE(up_.OnWorkerEnded(0, kFailed, now_ + Millis(300)).exit);
+}
+
+TEST_F(Supervising, AFirstStartThatFailsWhileOthersServeIsTriedAgain) {
+  Bring(UpState::kServing);
+  EXPECT_FALSE(up_.OnWorkerEnded(1, kFailed, now_).exit);
+  EXPECT_EQ(up_.OnTick(now_ + Millis(250)).start, Indexes{1});
+}
+
+TEST_F(Supervising, ATrialJobThatFailedIsNoReadiness) {
+  StartAll();
+  const UpActions actions = up_.OnTrialEnded({Code::kOverloaded, "no worker has 256 MiB for a job"});
+  EXPECT_EQ(actions.exit, 69);
+  EXPECT_EQ(up_.state(), UpState::kEnded);
+  EXPECT_EQ(actions.say.at(0),
+            "not READY: the trial job, one with the default limits, ended with OVERLOADED (no worker has 256 "
+            "MiB for a job); raise --memory-mb, or lower what a job gets by --ceiling memoryMb=N");
+  up_ = Supervision(1);
+  EXPECT_NE(up_.OnTrialEnded({Code::kCrash, "it died"}).say.at(0).find("skerry doctor"), std::string::npos);
+}
+
 TEST_F(Supervising, ABrokersDeathEndsEverythingInEveryState) {
   for (const UpState state : {UpState::kStarting, UpState::kServing, UpState::kDraining}) {
     up_ = Supervision(2);
@@ -124,7 +164,7 @@ TEST_F(Supervising, ASignalWithoutAnyWorkerRunningEndsAtOnce) {
 
 TEST_F(Supervising, OnceEndedNothingMoreIsDone) {
   Bring(UpState::kEnded);
-  up_.OnReady();
+  up_.OnTrialEnded({});
   EXPECT_EQ(up_.state(), UpState::kEnded);
   EXPECT_FALSE(up_.OnWorkerEnded(0, kKilled, now_).exit);
   EXPECT_FALSE(up_.OnBrokerEnded(kKilled).exit);
@@ -134,7 +174,7 @@ TEST_F(Supervising, OnceEndedNothingMoreIsDone) {
 
 TEST_F(Supervising, ReadyDoesNotCallADrainOff) {
   Bring(UpState::kDraining);
-  up_.OnReady();
+  up_.OnTrialEnded({});
   EXPECT_EQ(up_.state(), UpState::kDraining);
 }
 

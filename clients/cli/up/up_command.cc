@@ -149,7 +149,7 @@ class Up {
         options_.worker_program.empty() ? binaries_ + "/skerry-worker" : options_.worker_program;
     auto child = ChildProcess::Start(program, WorkerArguments(), Surroundings::kInherited);
     if (!child) {
-      return Do(core_.OnWorkerEnded(index, {child.error().message, std::nullopt}, SteadyClock::now()));
+      return Do(core_.OnWorkerEnded(index, {child.error().message, kCannotBeRun}, SteadyClock::now()));
     }
     workers_[index] = std::make_unique<ChildProcess>(std::move(*child));
     Do(core_.OnWorkerStarted(index, SteadyClock::now()));
@@ -197,8 +197,8 @@ class Up {
       return;
     }
     if (!first_job_) first_job_ = std::make_unique<FirstJob>(clients_.front());
-    const auto served = first_job_->Served();
-    if (!served) {
+    const auto trial = first_job_->Ended();
+    if (!trial) {
       if (!told_waiting_ && SteadyClock::now() - start_ >= kLongStart) {
         told_waiting_ = true;
         Say("not READY yet: a trial job waits for a worker; what the workers say is above");
@@ -206,8 +206,8 @@ class Up {
       return;
     }
     first_job_.reset();
-    if (!served->empty()) Say("the first job, a trial of ours, ended with " + *served);
-    core_.OnReady();
+    Do(core_.OnTrialEnded(*trial));
+    if (core_.state() != UpState::kServing) return;
     // For whoever reads it by eye, and for scripts that wait for the first line.
     std::printf("READY: jobs are taken on %s\n", clients_.front().c_str());
     std::printf("%s/skerry run JOBS.jsonl --broker %s\n", binaries_.c_str(), clients_.front().c_str());
