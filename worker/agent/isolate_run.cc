@@ -54,7 +54,7 @@ IsolateRun::IsolateRun(EventLoop& loop, Isolate isolate, const JobPlan& plan, st
 
 void IsolateRun::Start() {
   socket_watch_ = loop_.OnReadable(isolate_.socket(), [this] { OnSocketReadable(); });
-  exit_watch_ = loop_.OnReadable(isolate_.pidfd(), [this] { OnExit(); });
+  exit_watch_ = loop_.OnReadable(isolate_.pidfd(), [this] { TryEnd(); });
   timer_ = loop_.After(kHandOverTime, [this] { Stop(Cause::kHandOver, "its process did not take it"); });
   oom_kills_.Note(loop_.Now());
   if (auto status = SetLimits(); !status) return Stop(Cause::kHandOver, status.error().message);
@@ -171,16 +171,19 @@ void IsolateRun::Stop(Cause cause, std::string why) {
 }
 
 void IsolateRun::CheckLimits() {
-  const TimePoint now = loop_.Now();
-  if (now >= watch_.deadline()) {
-    // What it had written in time stands, even where the loop comes late to read it.
-    port_.Read(kLastReadBudget);
-    HandleFrames();
-    if (verdict_.decided()) return;
+  if (const auto cause = watch_.Check(loop_.Now(), TakeReadings())) {
+    if (!HadEnded()) Stop(*cause);
+    return;
   }
-  if (const auto cause = watch_.Check(now, TakeReadings())) return Stop(*cause);
   if (watch_.ShouldLowerPriority()) LowerPriority(isolate_.pid());
   timer_ = loop_.deadlines().At(watch_.NextCheck(), [this] { CheckLimits(); });
+}
+
+// What it had written stands, and how it had died, even where the loop comes late to see it.
+bool IsolateRun::HadEnded() {
+  port_.Read(kLastReadBudget);
+  HandleFrames();
+  return verdict_.decided() || TryEnd();
 }
 
 LimitWatch::Readings IsolateRun::TakeReadings() const {
@@ -262,13 +265,14 @@ void IsolateRun::HandleFinal(const wire::Final& final, std::vector<std::string> 
 void IsolateRun::OnPeerClosed() {
   socket_watch_.Reset();  // it would be readable for ever
   if (state_ != RunState::kSending && state_ != RunState::kRunning) return;
-  eof_timer_ = loop_.After(kEofGrace,
-                           [this] { Stop(Cause::kProtocolBroken, "it closed its socket without a final"); });
+  eof_timer_ = loop_.After(kEofGrace, [this] {
+    if (!TryEnd()) Stop(Cause::kProtocolBroken, "it closed its socket without a final");
+  });
 }
 
-void IsolateRun::OnExit() {
+bool IsolateRun::TryEnd() {
   exit_ = isolate_.TryReap();
-  if (!exit_) return;
+  if (!exit_) return false;
   if (ended_at_ == TimePoint{}) ended_at_ = loop_.Now();
   // The dead write no more, so this ends.
   while (!verdict_.has_final() && !distrusted()) {
@@ -282,6 +286,7 @@ void IsolateRun::OnExit() {
   eof_timer_.Cancel();
   verdict_.Exited(*exit_, JudgeDeath());
   Apply(RunEvent::kExited);
+  return true;
 }
 
 MemoryEvidence IsolateRun::JudgeDeath() {

@@ -77,7 +77,9 @@ class IsolateRun {
   void HandleFinal(const wire::Final& final, std::vector<std::string> payloads);
   bool distrusted() const;
   void OnPeerClosed();
-  void OnExit();
+  bool HadEnded();
+  /// True where the process has exited: its end is said, and this may be gone.
+  bool TryEnd();
   MemoryEvidence JudgeDeath();
 
   EventLoop& loop_;

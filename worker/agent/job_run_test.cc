@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include <memory>
+#include <thread>
 
 #include "common/logging.h"
 #include "worker/agent/testing/fake_cell.h"
@@ -150,6 +151,36 @@ TEST_F(JobRunTest, KillsAtTheDeadlineAndKeepsTheEventsSentBeforeIt) {
     EXPECT_GE(outcome.usage.wall_ms, 100);
     EXPECT_LT(outcome.usage.wall_ms, 1'000);
     EXPECT_EQ(uplink_.All<wire::Event>().size(), 2u) << end;
+  }
+}
+
+// The loop does not run while a test sleeps: a worker that the machine has stopped.
+TEST_F(JobRunTest, BlamesNoJobForWhatItsWorkerSlept) {
+  struct Case {
+    std::string script, end;
+  };
+  const std::vector<Case> cases = {
+      {"sleep 20\nbig 4000000", "ok"},    // most of it waits for the worker to read
+      {"sleep 20\nsignal 11", "CRASH "},  // and that it died in time for it to see
+      {"sleep 20\nsignal 9", "LOST "},
+      {"sleep 20\ncall m 1\necho", "ok"},  // no answer came, for want of a worker to bring it
+      {"hang", "TIMEOUT timeoutMs"},
+      {"spin", "TIMEOUT timeoutMs"},
+      {"close\nsleep 20\nsignal 9", "LOST "},  // its socket went first, as when much memory is freed
+  };
+  uplink_.on_send = [this](const wire::Header& header) {
+    if (!std::holds_alternative<wire::Call>(header)) return;
+    wire::Answer answer;
+    answer.call = 1;
+    loop_.Post([this, answer] { job_->Answer(answer, "1"); });
+  };
+  for (const Case& one : cases) {
+    Begin("event up\n" + one.script, {{"timeoutMs", 100}}, Retry::kNever);
+    ASSERT_TRUE(RunUntil(loop_, [&] { return !uplink_.All<wire::Event>().empty(); }));
+    std::this_thread::sleep_for(Millis(1'300));
+    const Outcome outcome = Finish();
+    EXPECT_EQ(Text(outcome).substr(0, one.end.size()), one.end) << one.script;
+    EXPECT_LT(outcome.usage.wall_ms, 3'000) << one.script;
   }
 }
 

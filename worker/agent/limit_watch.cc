@@ -1,6 +1,7 @@
 #include "worker/agent/limit_watch.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace skerry::agent {
 namespace {
@@ -18,12 +19,14 @@ constexpr Micros kFinestCpuCheck{500};
 }  // namespace
 
 void LimitWatch::Start(TimePoint now) {
+  last_check_ = now;
   deadline_ = now + Millis(limits_.timeout_ms());
   next_check_ = std::min(deadline_, now + kMemoryPeriod);
   if (limits_.cpu_ms() != kUnlimited) next_check_ = std::min(next_check_, now + Millis(limits_.cpu_ms()));
 }
 
 std::optional<Cause> LimitWatch::Check(TimePoint now, const Readings& readings) {
+  GiveBackSleep(now);
   if (now >= deadline_) return Cause::kWallClock;
   if (readings.cpu) cpu_ = std::max(cpu_, *readings.cpu);
   next_check_ = std::min(deadline_, now + kMemoryPeriod);
@@ -37,6 +40,15 @@ std::optional<Cause> LimitWatch::Check(TimePoint now, const Readings& readings) 
     return Cause::kMemory;
   }
   return std::nullopt;
+}
+
+void LimitWatch::GiveBackSleep(TimePoint now) {
+  if (now - next_check_ > kPunctual) {
+    const Micros slept = std::min(std::chrono::duration_cast<Micros>(now - last_check_), may_give_back_);
+    may_give_back_ -= slept;
+    deadline_ += slept;
+  }
+  last_check_ = now;
 }
 
 bool LimitWatch::ShouldLowerPriority() {

@@ -48,6 +48,35 @@ TEST(LimitWatch, RearmsTheCpuCheckAtWhatRemains) {
   EXPECT_EQ(watch.Check(kStart + Millis(9), {Micros(5000), {}}), Cause::kCpuClock);
 }
 
+// Looks are 20 ms apart: one that comes later than it should by more than a busy machine explains tells that
+// the worker did not run.
+TEST(LimitWatch, GivesBackWhatTheWorkerSleptPastAHundredMilliseconds) {
+  LimitWatch watch = StartedWith(With(1'000));
+  EXPECT_EQ(watch.Check(kStart + Millis(120), {}), std::nullopt);
+  EXPECT_EQ(watch.deadline(), kStart + Millis(1'000)) << "late by 100";
+  EXPECT_EQ(watch.NextCheck(), kStart + Millis(140));
+  EXPECT_EQ(watch.Check(kStart + Millis(241), {}), std::nullopt);
+  EXPECT_EQ(watch.deadline(), kStart + Millis(1'121)) << "late by 101, asleep since 120 at the earliest";
+}
+
+TEST(LimitWatch, GivesBackASleepThatOutlastsTheDeadline) {
+  LimitWatch watch = StartedWith(With(30));
+  EXPECT_EQ(watch.Check(kStart + Millis(20), {}), std::nullopt);
+  EXPECT_EQ(watch.Check(kStart + Millis(1'030), {}), std::nullopt);
+  EXPECT_EQ(watch.deadline(), kStart + Millis(1'040)) << "it had 10 ms left";
+  EXPECT_EQ(watch.NextCheck(), kStart + Millis(1'040));
+  EXPECT_EQ(watch.Check(kStart + Millis(1'040), {}), Cause::kWallClock);
+}
+
+TEST(LimitWatch, GivesBackNoMoreThanFiveSecondsInAll) {
+  LimitWatch watch = StartedWith(With(10'000));
+  EXPECT_EQ(watch.Check(kStart + Millis(3'020), {}), std::nullopt);
+  EXPECT_EQ(watch.deadline(), kStart + Millis(13'020));
+  EXPECT_EQ(watch.Check(kStart + Millis(6'040), {}), std::nullopt);
+  EXPECT_EQ(watch.deadline(), kStart + Millis(15'000));
+  EXPECT_EQ(watch.Check(kStart + Millis(20'000), {}), Cause::kWallClock);
+}
+
 TEST(LimitWatch, AsksTheWallClockFirst) {
   LimitWatch watch = StartedWith(With(10, 5));
   EXPECT_EQ(watch.Check(kStart + Millis(10), {Micros(9000), Bytes::MiB(900)}), Cause::kWallClock);
