@@ -2,7 +2,7 @@
 // their address layout, so that each crash of a hostile program is a probe of its neighbours'
 // (docs/decisions/0013).
 //
-//   if (const auto begun = watch.Note(job.spec, code, now)) ...   // a job that had started ended as CRASH
+//   if (const auto begun = watch.Note(job.spec, code, now)) ...   // a run of the job crashed
 //   if (const auto refused = watch.Check(spec, code, now)) ...    // before a job is queued, or dispatched
 //
 // A program is its tenant and its `codeHash`, or a hash of the code where its client gave none: what a client

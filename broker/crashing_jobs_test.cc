@@ -173,6 +173,37 @@ TEST_F(CrashingJobs, OnlyACrashOfAJobThatHadStartedCounts) {
   EXPECT_TRUE(Try());
 }
 
+// Else a program that crashes by the toss of a coin, or asks its client by a host call whether to, could go
+// on for ever.
+TEST_F(CrashingJobs, ACrashCountsHoweverTheNextRunOfTheJobEnded) {
+  for (const bool ok : {true, false}) {
+    broker_.Submit("c", Spec());
+    wire::Final final;
+    final.lease = broker_.LastLease("w");
+    final.attempt = 2;
+    final.ok = ok;
+    final.code = Code::kTimeout;
+    final.started = true;
+    final.crashes = 1;
+    broker_.Say(WorkerPeer("w"), final, {""});
+    EXPECT_EQ(broker_.OnlyFinal("c").crashes, 0u) << "its client knows it by its attempt";
+    broker_.Clear();
+  }
+  EXPECT_TRUE(Try());
+}
+
+TEST_F(CrashingJobs, ACrashedJobCountsOnceWhateverItsRuns) {
+  broker_.Submit("c", Spec());
+  wire::Final final;
+  final.lease = broker_.LastLease("w");
+  final.attempt = 2;
+  final.code = Code::kCrash;
+  final.started = true;
+  final.crashes = 2;
+  broker_.Say(WorkerPeer("w"), final, {""});
+  EXPECT_FALSE(Try());
+}
+
 TEST_F(CrashingJobs, ACrashCountsAlsoWhenItsClientHasGone) {
   for (int i = 0; i < 2; ++i) {
     broker_.ConnectClient("hit and run", "h" + std::to_string(i));

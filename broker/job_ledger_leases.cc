@@ -124,6 +124,8 @@ std::optional<std::string> JobLedger::Finish(Worker& worker, wire::Final final, 
                              ? 0
                              : static_cast<std::uint32_t>(config_.retry_after.count());
   NoteAttempt(*job, final.attempt);
+  const bool crashed = !final.ok && final.code == Code::kCrash && final.started;
+  if (std::exchange(final.crashes, 0) > 0 || crashed) NoteCrash(*job, now);
   const bool turned_down = !final.ok && final.code == Code::kOverloaded && !final.started;
   if (turned_down && job->state == JobState::kRunning && job->bounces < kMaxBounces) {
     ++job->bounces;
@@ -134,7 +136,6 @@ std::optional<std::string> JobLedger::Finish(Worker& worker, wire::Final final, 
     Lose(*job, "the worker lost it", now);
   } else {
     if (final.ok) counters_.result_bytes += payloads[0].size();
-    if (!final.ok && final.code == Code::kCrash && final.started) NoteCrash(*job, now);
     End(*job, JobEvent::kFinal, std::move(final), std::move(payloads[0]), now);
   }
   Dispatch(now);

@@ -303,6 +303,8 @@ struct Final {
   bool started = false;
   bool retryable = false;
   std::uint32_t retry_after_ms = 0;
+  /// Worker to broker only: runs that crashed, also where another made that good.
+  std::uint32_t crashes = 0;
   Usage usage;
   /// Counts EVENT, CALL and FINAL of one direction of a session, from 1; 0: not counted. A receiver drops
   /// what it has seen: what a broken link may have lost is sent again.
@@ -320,6 +322,7 @@ struct Final {
     v.Optional("started", started);
     v.Optional("retryable", retryable);
     v.Optional("retryAfterMs", retry_after_ms);
+    v.Optional("crashes", crashes);
     v.Optional("queueMs", usage.queue_ms);
     v.Optional("wallMs", usage.wall_ms);
     v.Optional("cpuMs", usage.cpu_ms);

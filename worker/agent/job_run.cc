@@ -12,9 +12,11 @@ namespace {
 constexpr int kMaxFailedHandOvers = 2;
 constexpr int kMaxDeaths = 1;
 
-void SendFinal(Uplink& uplink, const wire::Dispatch& dispatch, const Outcome& outcome) {
+void SendFinal(Uplink& uplink, const wire::Dispatch& dispatch, const Outcome& outcome,
+               std::uint32_t crashes) {
   wire::Final final = wire::ToFinal(outcome);
   final.lease = dispatch.lease;
+  final.crashes = crashes;
   uplink.Send(std::move(final), {outcome.error ? wire::DetailPayload(*outcome.error) : outcome.value});
 }
 
@@ -24,7 +26,7 @@ void SendRefusal(Uplink& uplink, const wire::Dispatch& dispatch, JobError error)
   Outcome outcome;
   outcome.attempt = dispatch.attempt;
   outcome.error = std::move(error);
-  SendFinal(uplink, dispatch, outcome);
+  SendFinal(uplink, dispatch, outcome, 0);
 }
 
 JobRun::JobRun(EventLoop& loop, IsolateManager& isolates, Uplink& uplink, JobPlan plan, Lease lease,
@@ -119,6 +121,7 @@ void JobRun::OnRunEnded() {
   isolates_.stats().Count(ExitOf(run_->verdict(), run_->exit_status()));
   Decision decision = run_->verdict().Decide(policy);
   TellManager(decision);
+  if (decision.outcome.error && decision.outcome.error->code == Code::kCrash) ++crashes_;
   started_ = started_ || run_->verdict().started();
   forbidden_calls_.End();
   const Usage measured = run_->usage();
@@ -176,7 +179,7 @@ void JobRun::Finish(Outcome outcome) {
   // Before the FINAL: the broker may answer it with the next job.
   ticket_.Leave();
   lease_.Release();
-  if (!abandoned_) SendFinal(uplink_, plan_.dispatch, outcome);
+  if (!abandoned_) SendFinal(uplink_, plan_.dispatch, outcome, crashes_);
   const auto done = std::move(done_);
   done();
 }

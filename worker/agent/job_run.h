@@ -54,9 +54,10 @@ class JobRun : private RunListener {
   std::function<void()> done_;
 
   std::uint32_t attempt_;
-  bool started_ = false;    // in any attempt
-  bool abandoned_ = false;  // nobody listens
-  int deaths_ = 0;          // runs that ended in a way that may be tried again
+  bool started_ = false;       // in any attempt
+  bool abandoned_ = false;     // nobody listens
+  int deaths_ = 0;             // runs that ended in a way that may be tried again
+  std::uint32_t crashes_ = 0;  // of its runs, whatever their causes and whether or not another followed
   int failed_hand_overs_ = 0;
   IsolateManager::Ticket ticket_;
   std::optional<IsolateRun> run_;

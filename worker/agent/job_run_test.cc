@@ -223,6 +223,26 @@ TEST_F(JobRunTest, NamesTheSignalOfACrashAndRunsItOnceMore) {
   }
 }
 
+TEST_F(JobRunTest, SaysThatARunCrashedHoweverTheNextOneEnds) {
+  struct Case {
+    std::string script;
+    std::uint32_t crashes;
+  };
+  for (const Case& one : std::vector<Case>{{"on-attempt 1 signal 11\nok 1", 1},
+                                           {"on-attempt 1 signal 11\nspin", 1},
+                                           {"on-attempt 1 signal 11\nsignal 9", 1},
+                                           {"signal 11", 2},
+                                           {"exit 1", 1},
+                                           {"garbage\nhang", 1},
+                                           {"on-attempt 1 signal 9\nok 1", 0},
+                                           {"signal 9", 0},
+                                           {"spin", 0},
+                                           {"ok 1", 0}}) {
+    Play(one.script, {{"timeoutMs", 100}});
+    EXPECT_EQ(uplink_.All<wire::Final>().at(0).first.crashes, one.crashes) << one.script;
+  }
+}
+
 TEST_F(JobRunTest, GivesTheOutcomeOfTheSecondRunWhenThatOneWorks) {
   const Outcome outcome = Play("on-attempt 1 signal 11\nattempt");
   EXPECT_EQ(Text(outcome), "ok 2");
