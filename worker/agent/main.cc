@@ -30,6 +30,17 @@ constexpr const char* kAbout =
     "(memory_mb in [worker]); a flag wins over a variable, a variable over the file.\n"
     "SIGTERM or SIGINT: finish the jobs at hand, then leave; a second one ends them.";
 
+// The kernel bounds those being passed at once, too. With fewer, jobs wait for isolates that cannot be had.
+void RaiseDescriptorsFor(const WorkerOptions& options) {
+  constexpr std::uint64_t kOwn = 64;
+  const std::uint64_t wanted = 3 * options.isolates + 2 * options.spares + kOwn;
+  const std::uint64_t files = RaiseDescriptorLimit();
+  if (files >= wanted) return;
+  log::Warn(
+      "too few descriptors for isolates and spares: raise the limit (LimitNOFILE=, ulimit -Hn) or lower them",
+      {{"descriptors", files}, {"wanted", wanted}});
+}
+
 cell::CellOptions CellsOf(const WorkerOptions& options) {
   cell::CellOptions cell;
   cell.program = options.cell_program;
@@ -41,7 +52,7 @@ cell::CellOptions CellsOf(const WorkerOptions& options) {
 }
 
 int Serve(const WorkerOptions& options) {
-  RaiseDescriptorLimit();  // three a lease, and the kernel bounds those being passed at once
+  RaiseDescriptorsFor(options);
   EventLoop loop;
   Worker worker(loop, options, RealCells(CellsOf(options)));
   return worker.Run();

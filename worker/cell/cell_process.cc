@@ -169,25 +169,40 @@ PidNamespace::~PidNamespace() {
   if (poll(&ended, 1, 0) > 0) KillAndReap(init_pidfd_);
 }
 
+Status CellProcess::NoDescriptor(const char* call) {
+  if (errno != EMFILE && errno != ENFILE) return FailErrno(call);
+  return Fail(ErrorKind::kExhausted, "the worker has too few descriptors");
+}
+
+Fd CellProcess::KeepPlace() const {
+  return Fd(fcntl(control_.get(), F_DUPFD_CLOEXEC, 0));
+}
+
 Status CellProcess::RequestFork() {
   int pair[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return FailErrno("socketpair");
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return NoDescriptor("socketpair");
   Fd ours(pair[0]);
   const Fd theirs(pair[1]);
+  Fd place = KeepPlace();
+  if (!place.valid()) return NoDescriptor("fcntl");
   if (auto status = SetNonBlocking(ours.get()); !status) return status;
   const int error = SendControl(control_.get(), ControlByte::kFork, theirs.get());
   if (error == EAGAIN || error == ETOOMANYREFS)
     return Fail(ErrorKind::kExhausted, "the cell has enough to fork already");
   if (error != 0) return FailErrno("asking the cell for a fork", error);
-  pending_.push_back(std::move(ours));
+  pending_.push_back({std::move(ours), std::move(place)});
   ++forks_;
   return {};
 }
 
 Result<std::optional<IsolateProcess>> CellProcess::OnReadable() {
   ControlPacket packet;
+  if (!pending_.empty()) pending_.front().place.Reset();
   const int error = ReceiveControl(control_.get(), &packet);
-  if (error == EAGAIN) return std::optional<IsolateProcess>();
+  if (error == EAGAIN) {
+    if (!pending_.empty()) pending_.front().place = KeepPlace();
+    return std::optional<IsolateProcess>();
+  }
   if (error == EPIPE) return Fail(ErrorKind::kUnavailable, "the cell is gone");
   if (error != 0) return FailErrno("reading from the cell", error);
   if (packet.byte == ControlByte::kFailed) return Fail(ErrorKind::kExhausted, "the cell could not fork");
@@ -197,7 +212,7 @@ Result<std::optional<IsolateProcess>> CellProcess::OnReadable() {
   IsolateProcess isolate;
   isolate.home = home_;
   isolate.pidfd = std::move(packet.fd);
-  isolate.socket = std::move(pending_.front());
+  isolate.socket = std::move(pending_.front().socket);
   pending_.pop_front();
   auto pid = PidOf(isolate.pidfd.get());
   // Dead already: its socket and pidfd tell the owner so; a pid of -1 is never used for anything else.

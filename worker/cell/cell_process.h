@@ -90,7 +90,8 @@ class CellProcess {
   Fd TakeForbiddenCalls() { return std::move(forbidden_calls_); }
 
   /// Asks for one fork; never blocks. Fails with kExhausted when too many requests or descriptors are on
-  /// their way already (ask again later), with another kind when the cell is gone.
+  /// their way already, or this process has too many (ask again later), with another kind when the cell is
+  /// gone.
   Status RequestFork();
   /// The next forked isolate, nothing yet, or why there will be no more.
   Result<std::optional<IsolateProcess>> OnReadable();
@@ -98,6 +99,8 @@ class CellProcess {
  private:
   CellProcess() = default;
   Status AwaitReady(Millis timeout);
+  static Status NoDescriptor(const char* call);
+  Fd KeepPlace() const;
   void OnReady(ControlPacket packet);
   std::string StderrTail() const;
 
@@ -110,7 +113,14 @@ class CellProcess {
   pid_t pid_ = -1;
   std::string v8_version_;
   std::uint64_t forks_ = 0;
-  std::deque<Fd> pending_;  // our ends of the sockets of forks asked for, in order
+  /// A fork asked for.
+  struct Pending {
+    Fd socket;  ///< our end
+    /// Keeps a place for its pidfd: a descriptor that does not fit is lost, and with it the only hold on a
+    /// process.
+    Fd place;
+  };
+  std::deque<Pending> pending_;  // in order
 };
 
 }  // namespace skerry::cell

@@ -102,6 +102,49 @@ TEST(Cell, HasOneThreadAndIsLockedDown) {
   EXPECT_EQ(StatusField(cell->pid(), "Seccomp"), "2");
 }
 
+TEST(Cell, IsAskedForNoForkWhoseDescriptorWouldNotFit) {
+  auto cell = StartCell();
+  ASSERT_TRUE(cell);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int lowest = dup(cell->control_fd());
+  close(lowest);
+  const rlimit few{static_cast<rlim_t>(lowest) + 4, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  std::vector<IsolateProcess> isolates;
+  Status asked = cell->RequestFork();
+  for (; asked; asked = cell->RequestFork()) isolates.emplace_back();
+  EXPECT_EQ(asked.error().kind, ErrorKind::kExhausted) << "no fault of the cell's: " << asked.error().message;
+  EXPECT_GT(isolates.size(), 0u);
+  for (IsolateProcess& isolate : isolates) {
+    pollfd ready{cell->control_fd(), POLLIN, 0};
+    ASSERT_EQ(poll(&ready, 1, 5000), 1);
+    auto forked = cell->OnReadable();
+    ASSERT_TRUE(forked) << forked.error().message;
+    ASSERT_TRUE(*forked);
+    isolate = std::move(**forked);
+    EXPECT_GT(isolate.pid, 0) << "there is one left to look into /proc with";
+  }
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  for (const IsolateProcess& isolate : isolates) KillAndReap(isolate);
+}
+
+TEST(Cell, StartsForAUserWhoMayHaveFewProcesses) {
+  const pid_t pid = fork();
+  if (pid == 0) {
+    const rlimit few{4'000, 4'000};
+    if (setrlimit(RLIMIT_NPROC, &few) != 0) _exit(2);
+    if (geteuid() == 0 && (setresgid(65'534, 65'534, 65'534) != 0 || setresuid(65'534, 65'534, 65'534) != 0))
+      _exit(2);
+    if (access(CellProgram().c_str(), X_OK) != 0) _exit(3);
+    _exit(StartCell() ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(pid, &status, 0);
+  if (WEXITSTATUS(status) == 3) GTEST_SKIP() << "nobody may not run what is built here";
+  EXPECT_EQ(status, 0);
+}
+
 TEST(Cell, HasNoEnvironmentAndNoDescriptorsButItsOwn) {
   if (geteuid() != 0) GTEST_SKIP() << "reading another process's descriptors needs root";
   auto cell = StartCell();

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -31,9 +32,13 @@ Status LimitResources(Mechanisms namespaces) {
     if (setrlimit(resource, &limit) != 0) return FailDenied("setrlimit", "prlimit64 and setrlimit");
   }
   // Counted per user namespace; outside one it would count the worker's user's other processes.
-  const rlimit processes{kMaxProcesses, kMaxProcesses};
+  rlimit processes{};
+  if (getrlimit(RLIMIT_NPROC, &processes) != 0) return FailErrno("getrlimit");
+  processes.rlim_max =
+      std::min(processes.rlim_max, kMaxProcesses);  // an ordinary user's may be lower already
+  processes.rlim_cur = processes.rlim_max;
   if (namespaces.Has(Mechanism::kUserNamespace) && setrlimit(RLIMIT_NPROC, &processes) != 0)
-    return FailDenied("setrlimit", "prlimit64 and setrlimit");
+    return FailDenied("setrlimit(RLIMIT_NPROC)", "prlimit64 and setrlimit");
   // Not a bound on isolates, which have no call that makes a descriptor. The kernel refuses to pass one
   // (ETOOMANYREFS) while its user has more than this many on their way, those of every other cell and worker
   // of that user included.
