@@ -29,17 +29,23 @@ constexpr std::array<SignalName, 7> kCrashSignals = {{{SIGSEGV, "SIGSEGV"},
                                                       {SIGABRT, "SIGABRT"},
                                                       {SIGSYS, "SIGSYS"}}};
 
-std::string SignalText(int signal) {
+std::string_view CrashSignalName(int signal) {
   for (const auto& row : kCrashSignals) {
-    if (row.signal == signal) return std::string(row.name);
+    if (row.signal == signal) return row.name;
   }
+  return {};
+}
+
+std::string SignalText(int signal) {
+  if (const auto name = CrashSignalName(signal); !name.empty()) return std::string(name);
   if (signal == SIGKILL) return "SIGKILL";
   return "signal " + std::to_string(signal);
 }
 
-// Signals that only somebody outside sends: an operator, the kernel's OOM killer.
+// No fault of a program has the kernel send another than those of a crash: an operator did, or a stranger, or
+// the kernel's OOM killer.
 bool ComesFromOutside(int signal) {
-  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT;
+  return CrashSignalName(signal).empty();
 }
 
 // A want of memory shows up as these (DESIGN section 6.7). A forbidden system call or a division never does.

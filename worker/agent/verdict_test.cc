@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -88,6 +89,19 @@ TEST(Verdict, CallsASigkillThatNobodyExplainsLost) {
   EXPECT_EQ(Text(decision), "LOST:");
   EXPECT_EQ(decision.outcome.error->fault, Fault::kInfrastructure);
   EXPECT_EQ(decision.rerun, Rerun::kAsNextAttempt);
+}
+
+TEST(Verdict, BlamesNoProgramForASignalThatNoFaultOfItsOwnCanHaveSent) {
+  const std::vector<int> crashes = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS};
+  for (int signal = 1; signal <= SIGRTMAX; ++signal) {
+    Verdict verdict(Limits(), 1);
+    verdict.JobSent();
+    verdict.Exited(Signal(signal), MemoryEvidence::kNo);
+    const bool crash = std::find(crashes.begin(), crashes.end(), signal) != crashes.end();
+    const Decision decision = verdict.Decide(Allowed());
+    EXPECT_EQ(decision.outcome.error->code, crash ? Code::kCrash : Code::kLost) << signal;
+    EXPECT_EQ(decision.outcome.error->fault, crash ? Fault::kProgram : Fault::kInfrastructure) << signal;
+  }
 }
 
 TEST(Verdict, CallsADeathByTheOomKillerWithinTheBudgetOutOfMemoryAndNamesNoLimit) {

@@ -108,10 +108,18 @@ TEST(Sandbox, RefusesForeignProcesses) {
   const pid_t parent = getpid();
   EXPECT_EQ(EndOf([=] { return ErrnoOf(kill(parent, 0)); }), "ENOSYS");
   EXPECT_EQ(EndOf([=] { return ErrnoOf(syscall(SYS_tgkill, parent, parent, 0)); }), "killed");
-  EXPECT_EQ(EndOf([] { return ErrnoOf(syscall(SYS_tgkill, getpid(), gettid(), 0)); }), "allowed");
+  EXPECT_EQ(EndOf([=] { return ErrnoOf(syscall(SYS_tgkill, parent, parent, SIGABRT)); }), "killed");
   EXPECT_EQ(EndOf([=] { return ErrnoOf(ptrace(PTRACE_ATTACH, parent, 0, 0)); }), "ENOSYS");
   EXPECT_EQ(EndOf([=] { return ErrnoOf(syscall(SYS_process_vm_readv, parent, nullptr, 0, nullptr, 0, 0)); }),
             "ENOSYS");
+}
+
+// An end by any other signal than abort's would pass for somebody else's doing, and be run again.
+TEST(Sandbox, AnIsolateCannotEndItselfAsAStrangerWould) {
+  EXPECT_EQ(EndOf([]() -> int { abort(); }), "signal " + std::to_string(SIGABRT));
+  for (const int signal : {0, SIGKILL, SIGTERM, SIGUSR2, SIGSTOP, SIGRTMAX})
+    EXPECT_EQ(EndOf([=] { return ErrnoOf(syscall(SYS_tgkill, getpid(), gettid(), signal)); }), "killed")
+        << signal;
 }
 
 TEST(Sandbox, AnIsolateCannotMakeOrPassDescriptorsOrChangeItsFilter) {

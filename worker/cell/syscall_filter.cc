@@ -55,7 +55,7 @@ constexpr int kAllowed[] = {
     SCMP_SYS(rt_sigaction),
     SCMP_SYS(rt_sigreturn),
     SCMP_SYS(sigaltstack),  // abort()
-    SCMP_SYS(tgkill),       // abort(); narrowed to itself in each isolate
+    SCMP_SYS(tgkill),       // abort(); narrowed to that in each isolate
     SCMP_SYS(restart_syscall),
 };
 
@@ -190,19 +190,22 @@ int FilterIsolate() {
   const auto self = static_cast<__u32>(getpid());
   constexpr __u32 kNumber = offsetof(seccomp_data, nr);
   constexpr __u32 kFirstArgument = offsetof(seccomp_data, args[0]);
+  constexpr __u32 kThirdArgument = offsetof(seccomp_data, args[2]);
   // By hand, since building it with libseccomp costs more than the fork. The cell's filter, checked as well,
   // has already pinned the architecture and refused whatever is not listed there.
   const sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kNumber),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 8, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_recvmsg, 7, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 6, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_dup2, 5, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 4, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 4, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 4),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 10, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_recvmsg, 9, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 8, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_dup2, 7, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 6, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 6, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 6),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kFirstArgument),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, self, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, self, 0, 2),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kThirdArgument),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIGABRT, 2, 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
       BPF_STMT(BPF_RET | BPF_K,
                SECCOMP_RET_ERRNO | EPERM),  // V8 names its mappings by prctl and does without
