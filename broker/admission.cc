@@ -29,6 +29,7 @@ std::optional<JobError> CheckFields(const JobSpec& spec, const std::vector<Paylo
     return Invalid("deadlineMs must be at most " + std::to_string(kMaxDeadlineMs) + ", got " +
                    std::to_string(spec.deadline_ms));
   }
+  if (auto fault = FaultInReproducibility(spec)) return Invalid(*std::move(fault));
   if (!spec.code_hash.empty() && spec.code_hash.size() != kCodeHashBytes) {
     return Invalid("codeHash must be 32 bytes, got " + std::to_string(spec.code_hash.size()));
   }

@@ -47,6 +47,22 @@ TEST(Admission, WebAssemblyIsForThoseWhoseOperatorAllowsIt) {
   EXPECT_FALSE(Admit(spec, Frames("x"), config));
 }
 
+TEST(Admission, SeedsAndClocksPassUpToTheirBoundsAndOneMoreIsRefusedByName) {
+  JobSpec spec = Spec();
+  spec.seed = kMaxSeed;
+  spec.clock_ms = kMaxClockMs;
+  EXPECT_FALSE(Try(spec));
+  spec.seed = kMaxSeed + 1;
+  ASSERT_TRUE(Try(spec));
+  EXPECT_EQ(Try(spec)->code, Code::kValidation);
+  EXPECT_EQ(Try(spec)->message, "seed must be an integer from 0 to 9007199254740991");
+  spec.seed = 0;
+  spec.clock_ms = kMaxClockMs + 1;
+  ASSERT_TRUE(Try(spec));
+  EXPECT_EQ(Try(spec)->code, Code::kValidation);
+  EXPECT_EQ(Try(spec)->message, "clock must be an integer from 0 to 8640000000000000, in ms since the epoch");
+}
+
 TEST(Admission, CodeOfExactlyMaxCodeBytesPassesAndOneByteMoreIsRefusedByName) {
   JobSpec spec = Spec();
   spec.limits = {{"maxCodeBytes", 10}};
@@ -112,6 +128,9 @@ TEST(Admission, FingerprintsTellHeaderCodeAndInputApart) {
   EXPECT_NE(Fingerprint(Spec(), Frames("a", "b")), Fingerprint(Spec(), Frames("b", "a")));
   JobSpec other = Spec();
   other.limits = {{"timeoutMs", 7}};
+  EXPECT_NE(base, Fingerprint(other, Frames("x", "1")));
+  other = Spec();
+  other.seed = 0;
   EXPECT_NE(base, Fingerprint(other, Frames("x", "1")));
 }
 

@@ -147,7 +147,7 @@ void BrokerCore::OnHello(const Peer& from, const wire::Hello& hello, TimePoint n
   }
   wire::Welcome welcome;
   welcome.version = *version;
-  welcome.capabilities = {std::string(wire::kStatsCapability)};
+  welcome.capabilities = {std::string(wire::kStatsCapability), std::string(wire::kReproducibleCapability)};
   if (config_.allow_wasm) welcome.capabilities.emplace_back("wasm");
   welcome.capabilities = wire::CommonCapabilities(welcome.capabilities, hello.capabilities);
   welcome.session_ttl_ms = static_cast<std::uint64_t>(config_.session_ttl.count());
@@ -213,6 +213,7 @@ void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire:
   Worker& worker = workers_.Connect(hello.session, from, now);
   if (Floods(worker)) return CutOff(worker, "a flood of HELLOs", now);
   worker.build = {Label(hello.software), Label(hello.v8), SandboxLabel(hello.sandbox)};
+  worker.reproducible = wire::HasCapability(hello.capabilities, wire::kReproducibleCapability);
   worker.slots = hello.slots;
   worker.memory_mb = hello.memory_mb;
   worker.full_memory_mb = hello.memory_mb;

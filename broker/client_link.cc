@@ -36,7 +36,7 @@ Delivery ClientLink::Send(Session& session, wire::Header header, std::vector<Pay
 
 void ClientLink::SendFinal(Session& session, const Job& job) {
   if (session.state != SessionState::kLinked || session.pipe.HasFinal(job.final_number)) return;
-  session.pipe.Push(job.final, {job.final_payload}, job.final_number);
+  session.pipe.Push(job.final, job.final_payloads, job.final_number);
   Pump(session);
 }
 

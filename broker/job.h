@@ -59,7 +59,7 @@ struct Job {
   // Once ended.
   std::uint64_t final_number = 0;  ///< order among its session's finals
   wire::Final final;
-  Payload final_payload;
+  std::vector<Payload> final_payloads;  ///< value or error detail, perhaps a receipt
 };
 
 /// Moves the job on. False, logged, and nothing done where the event means nothing in its state.

@@ -85,10 +85,14 @@ void JobLedger::Resubmitted(Session& session, Job& known, std::uint64_t fingerpr
 }
 
 JobError JobLedger::NeverFits(const JobSpec& spec) const {
+  const std::uint64_t largest = workers_.LargestMemoryMb(spec);
+  if (largest == 0 && AsksForReproducibility(spec)) {
+    return MakeError(Code::kOverloaded,
+                     "no worker of this pool knows seed, clock and receipt: upgrade its workers");
+  }
   return MakeError(Code::kOverloaded,
                    "no worker has " + std::to_string(spec.memory_mb) + " MiB for a job; the largest has " +
-                       std::to_string(workers_.LargestMemoryMb()) +
-                       ": lower memoryMb, or give a worker more --memory-mb",
+                       std::to_string(largest) + ": lower memoryMb, or give a worker more --memory-mb",
                    std::string(NameOf(PoolLimit::kWorkerMemoryMb)));
 }
 
@@ -116,12 +120,12 @@ std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& sessio
                               " finals, " + std::to_string(session.held_bytes >> 20) +
                               " MiB are kept for it: read and acknowledge them")};
   }
-  if (workers_.AnyAccepting() && !workers_.CouldEverTake(spec.memory_mb)) {
+  if (workers_.AnyAccepting() && !workers_.CouldEverTake(spec)) {
     // No retryAfterMs: waiting does not help while the pool is what it is.
     return Refusal{Rejection::kNeverFits, NeverFits(spec)};
   }
   if (spec.admission == Admission::kFailFast &&
-      (queue_.Front() != nullptr || flow_.MustWait(session) || !workers_.PickFor(spec.memory_mb))) {
+      (queue_.Front() != nullptr || flow_.MustWait(session) || !workers_.PickFor(spec))) {
     return NothingFree(spec);
   }
   if (!queue_.HasRoomFor(bytes)) {
@@ -264,10 +268,11 @@ void JobLedger::EndWithError(Job& job, JobEvent event, JobError error, TimePoint
   Outcome outcome;
   outcome.error = std::move(error);
   outcome.attempt = job.attempt;
-  End(job, event, wire::ToFinal(outcome), Payload(wire::DetailPayload(*outcome.error)), now);
+  End(job, event, wire::ToFinal(outcome), {Payload(wire::DetailPayload(*outcome.error))}, now);
 }
 
-void JobLedger::End(Job& job, JobEvent event, wire::Final final, Payload payload, TimePoint now) {
+void JobLedger::End(Job& job, JobEvent event, wire::Final final, std::vector<Payload> payloads,
+                    TimePoint now) {
   if (job.state == JobState::kQueued) {
     queue_.Remove(job);
     job.queue_ms += MillisBetween(job.queued_since, now);
@@ -292,17 +297,17 @@ void JobLedger::End(Job& job, JobEvent event, wire::Final final, Payload payload
     return;
   }
   job.final = std::move(final);
-  job.final_payload = std::move(payload);
+  job.final_payloads = std::move(payloads);
   job.final_number = next_final_++;
   session.finals.emplace(job.final_number, &job);
-  session.final_bytes += job.final_payload.size();
+  session.final_bytes += BytesOf(job.final_payloads);
   flow_.Note(session);
   clients_.SendFinal(session, job);
 }
 
 void JobLedger::Forget(Session& session, Job& job) {
   session.finals.erase(job.final_number);
-  session.final_bytes -= job.final_payload.size();
+  session.final_bytes -= BytesOf(job.final_payloads);
   session.jobs.erase(JobId(job.spec.id));
   flow_.Note(session);
 }

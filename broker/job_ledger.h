@@ -107,7 +107,7 @@ class JobLedger {
   void Lose(Job& job, const std::string& why, TimePoint now);
   void EndWithError(Job& job, JobEvent event, JobError error, TimePoint now);
   /// The one place where a job ends. `job` may be freed.
-  void End(Job& job, JobEvent event, wire::Final final, Payload payload, TimePoint now);
+  void End(Job& job, JobEvent event, wire::Final final, std::vector<Payload> payloads, TimePoint now);
   void Forget(Session& session, Job& job);
   JobError Overloaded(std::string message) const;
 

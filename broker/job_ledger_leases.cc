@@ -117,7 +117,9 @@ std::optional<std::string> JobLedger::Finish(Worker& worker, wire::Final final, 
               {{"worker", worker.session.str()}, {"lease", final.lease.value()}});
     return Stray(worker, final.lease, wire::Final::kType);
   }
-  if (auto lie = LieIn({wire::Final::kType, final.attempt, payloads.size(), 1}, *job)) return lie;
+  const bool has_receipt = MayCarryReceipt(*job, payloads);
+  if (auto lie = LieIn({wire::Final::kType, final.attempt, payloads.size(), has_receipt ? 2u : 1u}, *job))
+    return lie;
   if (auto lie = LieIn(final, *job)) return lie;
   // When to come again is the broker's to say: a worker could send its client away for weeks.
   final.retry_after_ms = final.ok || final.code != Code::kOverloaded
@@ -136,7 +138,7 @@ std::optional<std::string> JobLedger::Finish(Worker& worker, wire::Final final, 
     Lose(*job, "the worker lost it", now);
   } else {
     if (final.ok) counters_.result_bytes += payloads[0].size();
-    End(*job, JobEvent::kFinal, std::move(final), std::move(payloads[0]), now);
+    End(*job, JobEvent::kFinal, std::move(final), std::move(payloads), now);
   }
   Dispatch(now);
   return std::nullopt;
@@ -221,7 +223,7 @@ void JobLedger::Dispatch(TimePoint now) {
     Session& session = *job->session;
     if (flow_.MustWait(session)) {
       queue_.Hold(session);
-    } else if (Worker* worker = workers_.PickFor(job->spec.memory_mb)) {
+    } else if (Worker* worker = workers_.PickFor(job->spec)) {
       if (auto refused = CrashesTooOften(job->spec, job->payloads, now)) {
         RefuseInQueue(*job, *std::move(refused), now);
       } else {
@@ -229,9 +231,9 @@ void JobLedger::Dispatch(TimePoint now) {
       }
     } else if (!workers_.AnyAccepting()) {
       return;
-    } else if (!workers_.CouldEverTake(job->spec.memory_mb)) {
+    } else if (!workers_.CouldEverTake(job->spec)) {
       EndWithError(*job, JobEvent::kRefuse, NeverFits(job->spec), now);
-    } else if (workers_.PickFor(0) == nullptr || ++passed > kMaxPassed || !MayBePassed(*job, now)) {
+    } else if (!workers_.AnyFreeSlot() || ++passed > kMaxPassed || !MayBePassed(*job, now)) {
       return;
     }
     job = queue_.FrontAfter(order);

@@ -65,7 +65,7 @@ TEST(RandomHistory, NoWorkerEverHoldsMoreThanItsSlotsOrMemoryAtADispatch) {
     auto job = std::make_unique<Job>();
     job->spec.memory_mb = 8 + random() % 400;
     job->lease = LeaseId(static_cast<std::uint64_t>(i) + 1);
-    if (Worker* picked = workers.PickFor(job->spec.memory_mb)) {
+    if (Worker* picked = workers.PickFor(job->spec)) {
       workers.Take(*picked, *job);
       ASSERT_LE(picked->used_slots(), picked->slots);
       ASSERT_LE(picked->used_memory_mb, picked->memory_mb);

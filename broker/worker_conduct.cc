@@ -39,6 +39,10 @@ std::optional<std::string> LieIn(const wire::Final& final, const Job& job) {
          std::string(NameOf(final.code)) + ", which is not its to give";
 }
 
+bool MayCarryReceipt(const Job& job, const std::vector<Payload>& payloads) {
+  return job.spec.receipt && payloads.size() == 2 && payloads[1].size() <= kMaxReceiptBytes;
+}
+
 std::optional<std::string> TooManyEvents(const Job& job) {
   const std::uint64_t status = LimitOf(job.spec, LimitId::kMaxStatusEvents);
   const std::uint64_t console = LimitOf(job.spec, LimitId::kMaxConsoleEvents);

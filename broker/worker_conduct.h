@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "broker/job.h"
 
@@ -34,6 +35,8 @@ std::optional<std::string> LieIn(const wire::Call& call, const Job& job);
 /// How a job cannot have ended on a worker: refused by the broker's own rules, or cancelled when nobody
 /// asked.
 std::optional<std::string> LieIn(const wire::Final& final, const Job& job);
+/// Whether the second payload of a final is one that its job has asked for, and no larger than receipts are.
+bool MayCarryReceipt(const Job& job, const std::vector<Payload>& payloads);
 /// `job.events` counts this event already.
 std::optional<std::string> TooManyEvents(const Job& job);
 

@@ -31,10 +31,10 @@ void WorkerRegistry::Erase(Worker& worker) {
   workers_.erase(session);
 }
 
-Worker* WorkerRegistry::PickFor(std::uint64_t memory_mb) {
+Worker* WorkerRegistry::PickFor(const JobSpec& job) {
   Worker* best = nullptr;
   for (auto& [session, worker] : workers_) {
-    if (!worker->HasRoomFor(memory_mb)) continue;
+    if (!worker->HasRoomFor(job)) continue;
     // Least loaded: used/slots compared without division.
     if (best == nullptr || worker->used_slots() * best->slots < best->used_slots() * worker->slots)
       best = worker.get();
@@ -42,14 +42,14 @@ Worker* WorkerRegistry::PickFor(std::uint64_t memory_mb) {
   return best;
 }
 
-bool WorkerRegistry::CouldEverTake(std::uint64_t memory_mb) const {
-  return memory_mb <= LargestMemoryMb();
+bool WorkerRegistry::CouldEverTake(const JobSpec& job) const {
+  return job.memory_mb <= LargestMemoryMb(job);
 }
 
-std::uint64_t WorkerRegistry::LargestMemoryMb() const {
+std::uint64_t WorkerRegistry::LargestMemoryMb(const JobSpec& job) const {
   std::uint64_t largest = 0;
   for (const auto& [session, worker] : workers_) {
-    if (worker->accepting()) largest = std::max(largest, worker->full_memory_mb);
+    if (worker->accepting() && worker->Understands(job)) largest = std::max(largest, worker->full_memory_mb);
   }
   return largest;
 }

@@ -31,6 +31,7 @@ struct Worker {
   std::uint64_t memory_mb = 0;
   std::uint64_t full_memory_mb = 0;  ///< the most it ever offered: whether a job could ever run there
   std::uint64_t used_memory_mb = 0;
+  bool reproducible = false;  ///< knows `seed`, `clock` and `receipt`
   WorkerBuild build;
   WorkerStats stats;  ///< as it told them last
   WorkerState state = WorkerState::kServing;
@@ -44,8 +45,11 @@ struct Worker {
 
   bool accepting() const { return state == WorkerState::kServing; }
   std::uint64_t used_slots() const { return leases.size(); }
-  bool HasRoomFor(std::uint64_t job_memory_mb) const {
-    return accepting() && used_slots() < slots && used_memory_mb + job_memory_mb <= memory_mb;
+  /// Whether it would do all that the job asks, and not pass over what it does not know.
+  bool Understands(const JobSpec& job) const { return reproducible || !AsksForReproducibility(job); }
+  bool HasRoomFor(const JobSpec& job) const {
+    return accepting() && Understands(job) && used_slots() < slots &&
+           used_memory_mb + job.memory_mb <= memory_mb;
   }
 };
 
@@ -57,12 +61,12 @@ class WorkerRegistry {
   Worker* Find(const Peer& link);
   void Erase(Worker& worker);
 
-  /// The least loaded worker with a free slot and the memory, or null.
-  Worker* PickFor(std::uint64_t memory_mb);
+  /// The least loaded worker with a free slot and the memory that understands the job, or null.
+  Worker* PickFor(const JobSpec& job);
   /// Whether some worker that takes jobs at all could run this one when idle.
-  bool CouldEverTake(std::uint64_t memory_mb) const;
-  /// The most memory that any accepting worker has for one job; 0: there is none.
-  std::uint64_t LargestMemoryMb() const;
+  bool CouldEverTake(const JobSpec& job) const;
+  /// The most memory that any accepting worker that understands it has for the job; 0: there is none.
+  std::uint64_t LargestMemoryMb(const JobSpec& job) const;
   /// Whether any worker is serving.
   bool AnyAccepting() const;
   /// Whether any of them has a free slot, whatever its memory.

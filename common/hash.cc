@@ -11,6 +11,28 @@ std::string Sha256(std::string_view bytes) {
   return digest;
 }
 
+struct Sha256Stream::State {
+  crypto_hash_sha256_state sodium;
+};
+
+Sha256Stream::Sha256Stream() : state_(std::make_unique<State>()) {
+  crypto_hash_sha256_init(&state_->sodium);
+}
+Sha256Stream::~Sha256Stream() = default;
+Sha256Stream::Sha256Stream(Sha256Stream&&) noexcept = default;
+Sha256Stream& Sha256Stream::operator=(Sha256Stream&&) noexcept = default;
+
+void Sha256Stream::Add(std::string_view bytes) {
+  crypto_hash_sha256_update(&state_->sodium, reinterpret_cast<const unsigned char*>(bytes.data()),
+                            bytes.size());
+}
+
+std::string Sha256Stream::Digest() {
+  std::string digest(crypto_hash_sha256_BYTES, '\0');
+  crypto_hash_sha256_final(&state_->sodium, reinterpret_cast<unsigned char*>(digest.data()));
+  return digest;
+}
+
 std::string Hex(std::string_view bytes) {
   std::string text(bytes.size() * 2 + 1, '\0');
   sodium_bin2hex(text.data(), text.size(), reinterpret_cast<const unsigned char*>(bytes.data()),

@@ -25,6 +25,30 @@ bool AllowsAnotherRun(Retry retry, bool made_host_call) {
   return retry == Retry::kAlways || (retry == Retry::kSafe && !made_host_call);
 }
 
+bool AsksForReproducibility(const JobSpec& spec) {
+  return spec.seed || spec.clock_ms || spec.receipt;
+}
+
+bool ClockByName(std::string_view name, std::optional<std::uint64_t>& clock_ms) {
+  if (name == "real") {
+    clock_ms.reset();
+  } else if (name == "frozen") {
+    clock_ms = kFrozenClockMs;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+std::optional<std::string> FaultInReproducibility(const JobSpec& spec) {
+  if (spec.seed && *spec.seed > kMaxSeed)
+    return "seed must be an integer from 0 to " + std::to_string(kMaxSeed);
+  if (spec.clock_ms && *spec.clock_ms > kMaxClockMs) {
+    return "clock must be an integer from 0 to " + std::to_string(kMaxClockMs) + ", in ms since the epoch";
+  }
+  return std::nullopt;
+}
+
 std::string_view NameOf(Mode mode) {
   return kModes[static_cast<std::size_t>(mode)];
 }

@@ -37,6 +37,13 @@ std::optional<Admission> AdmissionByName(std::string_view name);
 std::optional<Level> LevelByName(std::string_view name);
 std::optional<EventType> EventTypeByName(std::string_view name);
 
+/// The largest seed: JSON numbers are exact up to it.
+inline constexpr std::uint64_t kMaxSeed = (std::uint64_t{1} << 53) - 1;
+/// The last instant that a JavaScript Date can hold, in ms since the epoch.
+inline constexpr std::uint64_t kMaxClockMs = 8'640'000'000'000'000;
+/// `clock: "frozen"`: 2025-01-01T00:00:00Z.
+inline constexpr std::uint64_t kFrozenClockMs = 1'735'689'600'000;
+
 struct JobSpec {
   JobId id;
   TenantId tenant{"default"};
@@ -50,6 +57,16 @@ struct JobSpec {
   Retry retry = Retry::kSafe;
   Admission admission = Admission::kQueue;
   bool wasm = false;
+  std::optional<std::uint64_t> seed;      ///< of Math.random, up to kMaxSeed; none: the worker draws one
+  std::optional<std::uint64_t> clock_ms;  ///< where time stands still, up to kMaxClockMs; none: real time
+  bool receipt = false;                   ///< the final says what was run
 };
+
+/// Whether it asks for what peers without the capability "reproducible" would not give it, and not say so.
+bool AsksForReproducibility(const JobSpec& spec);
+/// Reads "real" and "frozen" as jobs and command lines write them. False: it is neither.
+bool ClockByName(std::string_view name, std::optional<std::uint64_t>& clock_ms);
+/// What is wrong with `seed` or `clock`, if anything.
+std::optional<std::string> FaultInReproducibility(const JobSpec& spec);
 
 }  // namespace skerry

@@ -67,6 +67,8 @@ inline constexpr std::array<LimitSpec, kLimitCount> kLimitSpecs = {{
 
 /// Error messages and stacks are cut to this many bytes each (DESIGN section 3, `maxErrorBytes`).
 inline constexpr std::size_t kMaxErrorBytes = 16 * 1024;
+/// The largest receipt: what it holds is bounded, and comes to some 800 bytes.
+inline constexpr std::size_t kMaxReceiptBytes = 4 * 1024;
 /// The largest `input`, in bytes of JSON text.
 inline constexpr std::size_t kMaxInputBytes = 64u << 20;
 

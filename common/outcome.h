@@ -93,6 +93,7 @@ struct Outcome {
   std::string value;              ///< JSON text, when ok
   Usage usage;
   std::uint32_t attempt = 1;
+  std::string receipt;  ///< JSON text of what was run; empty: not asked for, or nothing ran
 
   bool ok() const { return !error.has_value(); }
 };

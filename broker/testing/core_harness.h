@@ -39,9 +39,11 @@ class CoreHarness {
     Say(ClientPeer(link), hello);
   }
   void ConnectWorker(const std::string& link, std::uint64_t slots, std::uint64_t memory_mb = 4096,
-                     const std::string& session = {}, const std::vector<LeaseId>& leases = {}) {
+                     const std::string& session = {}, const std::vector<LeaseId>& leases = {},
+                     const std::vector<std::string>& capabilities = {"reproducible"}) {
     wire::Hello hello;
     hello.leases = leases;
+    hello.capabilities = capabilities;
     hello.role = wire::Role::kWorker;
     hello.session = SessionId(session.empty() ? "session of " + link : session);
     hello.slots = slots;

@@ -32,6 +32,11 @@ class ExecArguments : public Command {
     file_ = app->add_option("file", options_.file, "FILE.js, or - for stdin");
     app->add_option("--input", options_.input, "JSON for the program's `input`");
     app->add_option("--mode", options_.mode, "function, script or module (module for .mjs, else function)");
+    app->add_option("--seed", options_.seed, "of Math.random, 0 to 2^53-1 (drawn anew unless given)");
+    app->add_option("--clock", options_.clock,
+                    "real, frozen (2025-01-01), or the ms since the epoch at which time "
+                    "stands still");
+    app->add_flag("--receipt", options_.receipt, "say on stderr what was run, so that it can be run again");
     for (ExecLimit& limit : limits_) {
       app->add_option(limit.option, limit.value, "the job's limit " + std::string(NameOf(limit.id)));
     }

@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -25,6 +26,14 @@ constexpr Millis kWait{100};
 int Complain(const std::string& message, int code) {
   std::fprintf(stderr, "skerry: %s\n", message.c_str());
   return code;
+}
+
+bool ReadClock(const std::string& text, std::optional<std::uint64_t>& clock_ms) {
+  if (text.empty() || ClockByName(text, clock_ms)) return true;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  clock_ms = number;
+  return error == std::errc() && end == text.data() + text.size();
 }
 
 Result<JobRequest> ReadProgram(const ExecOptions& options) {
@@ -55,6 +64,10 @@ Result<JobRequest> ReadProgram(const ExecOptions& options) {
   const auto parsed = ModeByName(mode);
   if (!parsed) return Fail(ErrorKind::kInvalid, "--mode must be function, script or module");
   job.spec.mode = *parsed;
+  job.spec.seed = options.seed;
+  job.spec.receipt = options.receipt;
+  if (!ReadClock(options.clock, job.spec.clock_ms))
+    return Fail(ErrorKind::kInvalid, "--clock must be real, frozen, or ms since the epoch");
   return job;
 }
 
@@ -83,6 +96,7 @@ void PrintNotice(const JobNotice& notice) {
 }
 
 int PrintOutcome(const Outcome& outcome) {
+  if (!outcome.receipt.empty()) PrintText("receipt: " + outcome.receipt);
   if (outcome.ok()) {
     std::string value;
     AppendOneLine(value, outcome.value);

@@ -18,6 +18,9 @@ struct ExecOptions {
   std::string input;  ///< JSON text; empty: undefined
   std::string mode;   ///< empty: module for .mjs, else function
   RequestedLimits limits;
+  std::optional<std::uint64_t> seed;
+  std::string clock;  ///< real, frozen, or ms since the epoch; empty: real
+  bool receipt = false;
   bool quiet = false;
 };
 

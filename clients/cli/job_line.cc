@@ -86,6 +86,23 @@ MaybeFault Choice(ondemand::value& value, std::string_view field,
   return std::nullopt;
 }
 
+/// "real", "frozen", or the instant of a frozen clock in ms since the epoch.
+MaybeFault Clock(ondemand::value& value, std::optional<std::uint64_t>& clock_ms) {
+  ondemand::json_type type;
+  if (value.type().get(type) != simdjson::SUCCESS) return Wrong("clock", "cannot be read");
+  if (type == ondemand::json_type::number) {
+    double number = 0;
+    if (auto fault = Whole(value, "clock", 0, number)) return fault;
+    clock_ms = static_cast<std::uint64_t>(number);
+    return std::nullopt;
+  }
+  std::string name;
+  if (type != ondemand::json_type::string || Text(value, "clock", name) || !ClockByName(name, clock_ms)) {
+    return Wrong("clock", "must be real, frozen, or whole ms since the epoch");
+  }
+  return std::nullopt;
+}
+
 MaybeFault OneLimit(ondemand::field& field, RequestedLimits& limits) {
   std::string_view key;
   if (field.unescaped_key().get(key) != simdjson::SUCCESS)
@@ -148,6 +165,16 @@ MaybeFault Field(std::string_view name, ondemand::value& value, JobRequest& job)
     if (value.get_bool().get(spec.wasm) != simdjson::SUCCESS) return Wrong(name, "must be true or false");
     return std::nullopt;
   }
+  if (name == "seed") {
+    if ((fault = Whole(value, name, 0, number))) return fault;
+    spec.seed = static_cast<std::uint64_t>(number);
+    return std::nullopt;
+  }
+  if (name == "clock") return Clock(value, spec.clock_ms);
+  if (name == "receipt") {
+    if (value.get_bool().get(spec.receipt) != simdjson::SUCCESS) return Wrong(name, "must be true or false");
+    return std::nullopt;
+  }
   return Fault{"unknown field " + std::string(name.substr(0, 64)), {}};
 }
 
@@ -197,6 +224,7 @@ MaybeFault JobLineParser::Buffers::Read(std::string_view line, JobRequest& job) 
   }
   if (!first && std::find(seen.begin(), seen.end(), "code") == seen.end())
     first = Wrong("code", "is missing");
+  if (const auto fault = FaultInReproducibility(job.spec); fault && !first) first = Fault{*fault, {}};
   return first;
 }
 

@@ -33,7 +33,8 @@ LineFault FaultOf(std::string_view line) {
 TEST(JobLine, EveryFieldOfTheContractIsRead) {
   const JobRequest job = Job(
       R"({"id":"a1","code":"return input.x+1","input":{"x":1},"mode":"module","limits":{"timeoutMs":1000,"memoryMb":64},)"
-      R"("tenant":"t","user":"u","priority":-5,"deadlineMs":60000,"retry":"always","admission":"failFast","wasm":true})");
+      R"("tenant":"t","user":"u","priority":-5,"deadlineMs":60000,"retry":"always","admission":"failFast","wasm":true,)"
+      R"("seed":7,"clock":"frozen","receipt":true})");
   EXPECT_EQ(job.spec.id.str(), "a1");
   EXPECT_EQ(job.code, "return input.x+1");
   EXPECT_EQ(job.input, R"({"x":1})");
@@ -46,6 +47,9 @@ TEST(JobLine, EveryFieldOfTheContractIsRead) {
   EXPECT_EQ(job.spec.retry, Retry::kAlways);
   EXPECT_EQ(job.spec.admission, Admission::kFailFast);
   EXPECT_TRUE(job.spec.wasm);
+  EXPECT_EQ(job.spec.seed, 7u);
+  EXPECT_EQ(job.spec.clock_ms, 1'735'689'600'000u);
+  EXPECT_TRUE(job.spec.receipt);
 }
 
 TEST(JobLine, OnlyCodeIsNeededAndTheRestHasDefaults) {
@@ -56,6 +60,17 @@ TEST(JobLine, OnlyCodeIsNeededAndTheRestHasDefaults) {
   EXPECT_EQ(job.spec.mode, Mode::kFunction);
   EXPECT_TRUE(job.input.empty());
   EXPECT_TRUE(job.spec.limits.empty());
+}
+
+TEST(JobLine, SeedsAndClocksGoUpToTheirBoundsAndAbsentOnesAreNotZero) {
+  EXPECT_EQ(Job(R"({"code":"","seed":0})").spec.seed, 0u);
+  EXPECT_EQ(Job(R"({"code":"","seed":9007199254740991})").spec.seed, 9007199254740991u);
+  EXPECT_EQ(Job(R"({"code":""})").spec.seed, std::nullopt);
+  EXPECT_EQ(Job(R"({"code":"","clock":0})").spec.clock_ms, 0u);
+  EXPECT_EQ(Job(R"({"code":"","clock":8640000000000000})").spec.clock_ms, 8640000000000000u);
+  EXPECT_EQ(Job(R"({"code":"","clock":"real"})").spec.clock_ms, std::nullopt);
+  EXPECT_EQ(Job(R"({"code":""})").spec.clock_ms, std::nullopt);
+  EXPECT_FALSE(Job(R"({"code":"","receipt":false})").spec.receipt);
 }
 
 TEST(JobLine, InputPassesThroughAsItsOwnText) {
@@ -109,6 +124,16 @@ TEST(JobLine, AFaultNamesItsFieldAndItsLimit) {
       {R"({"id":"a","code":"","priority":-101})", "priority must be at least -100", ""},
       {R"({"id":"a","code":"","deadlineMs":0})", "deadlineMs must be at least 1", ""},
       {R"({"id":"a","code":"","wasm":1})", "wasm must be true or false", ""},
+      {R"({"id":"a","code":"","seed":9007199254740992})", "seed is out of range", ""},
+      {R"({"id":"a","code":"","seed":-1})", "seed must be at least 0", ""},
+      {R"({"id":"a","code":"","seed":1.5})", "seed must be a whole number", ""},
+      {R"({"id":"a","code":"","seed":"1"})", "seed must be a whole number", ""},
+      {R"({"id":"a","code":"","seed":null})", "seed must be a whole number", ""},
+      {R"({"id":"a","code":"","clock":"slow"})", "clock must be real, frozen, or", ""},
+      {R"({"id":"a","code":"","clock":true})", "clock must be real, frozen, or", ""},
+      {R"({"id":"a","code":"","clock":-1})", "clock must be at least 0", ""},
+      {R"({"id":"a","code":"","clock":8640000000000001})", "clock must be an integer from 0 to", ""},
+      {R"({"id":"a","code":"","receipt":1})", "receipt must be true or false", ""},
       {R"({"id":"a","code":"","limits":[]})", "limits must be an object", ""},
       {R"({"id":"a","code":"","limits":{"maxFun":1}})", "unknown limit limits.maxFun", "maxFun"},
       {R"({"id":"a","code":"","limits":{"timeoutMs":"1"}})", "limits.timeoutMs must be a whole number",

@@ -101,6 +101,7 @@ void AppendEvent(std::string& events, const JobNotice& notice) {
 }
 
 Outcome Checked(Outcome outcome) {
+  if (outcome.receipt.size() > kMaxReceiptBytes || !IsJson(outcome.receipt)) outcome.receipt.clear();
   if (!outcome.ok() || IsJson(outcome.value)) return outcome;
   outcome.error = MakeError(Code::kCrash, "broke the protocol: its value is not JSON");
   outcome.error->started = true;
@@ -132,6 +133,10 @@ std::string ResultLine(const JobId& id, const Outcome& outcome, const std::strin
   AppendKey(line, "usage");
   AppendUsage(line, outcome.usage);
   AppendCount(line, "attempt", outcome.attempt);
+  if (!outcome.receipt.empty()) {
+    AppendKey(line, "receipt");
+    AppendOneLine(line, outcome.receipt);
+  }
   line += "}\n";
   return line;
 }

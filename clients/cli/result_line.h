@@ -17,7 +17,8 @@ void AppendEvent(std::string& events, const JobNotice& notice);
 /// The line with its newline. `events`: what AppendEvent built.
 std::string ResultLine(const JobId& id, const Outcome& outcome, const std::string& events);
 
-/// The outcome as it may be written: a value that is not JSON is a broken protocol, hence CRASH.
+/// The outcome as it may be written: a value that is not JSON is a broken protocol, hence CRASH; a receipt
+/// that is not is left out.
 Outcome Checked(Outcome outcome);
 
 }  // namespace skerry::cli

@@ -39,6 +39,22 @@ TEST(ResultLine, AnOkJobHasExactlyTheShapeOfTheContract) {
             "\"resultBytes\":0},\"attempt\":1}\n");
 }
 
+TEST(ResultLine, AReceiptStandsLastAndOneThatIsNotJsonIsLeftOut) {
+  Outcome outcome;
+  outcome.value = "2";
+  outcome.receipt = R"({"seed":7})";
+  EXPECT_TRUE(ResultLine(JobId("a"), Checked(outcome), "")
+                  .ends_with(R"("attempt":1,"receipt":{"seed":7}})"
+                             "\n"));
+  outcome.receipt = "}";
+  EXPECT_TRUE(ResultLine(JobId("a"), Checked(outcome), "").ends_with("\"attempt\":1}\n"));
+  outcome.receipt = '"' + std::string(kMaxReceiptBytes - 1, 'x') + '"';
+  EXPECT_TRUE(Checked(outcome).receipt.empty());
+  outcome.error = MakeError(Code::kTimeout, "too long", "timeoutMs");
+  outcome.receipt = R"({"seed":7})";
+  EXPECT_EQ(json::parse(ResultLine(JobId("a"), Checked(outcome), "")).at("receipt").at("seed"), 7);
+}
+
 TEST(ResultLine, AnErrorHasItsKeysAndPositionsOnlyWhereTheContractSaysSo) {
   Outcome outcome;
   outcome.error = MakeError(Code::kTimeout, "too long", "timeoutMs");

@@ -9,6 +9,7 @@
 #include "common/printable.h"
 #include "common/utf8.h"
 #include "common/wire/codec.h"
+#include "common/wire/negotiate.h"
 
 namespace skerry::client {
 namespace {
@@ -40,6 +41,7 @@ std::optional<std::string> FaultOf(const JobSpec& spec) {
       return "id, tenant and user must be UTF-8 without control characters";
   }
   if (bad(spec.user.str())) return "user must be at most 256 bytes";
+  if (auto fault = FaultInReproducibility(spec)) return fault;
   if (wire::Encode(wire::Submit{spec}).size() > wire::kMaxHeaderBytes) return "limits take too many bytes";
   return std::nullopt;
 }
@@ -112,6 +114,11 @@ Result<SubmitResult> ClientCore::Submit(JobRequest& request, TimePoint now) {
 }
 
 void ClientCore::SendJob(Job& job) {
+  if (!reproducible_ && AsksForReproducibility(job.spec)) {
+    return Finish(
+        job, Ended(Code::kValidation, "seed, clock and receipt are more than this broker knows: upgrade it",
+                   job.attempt));
+  }
   job.stage = JobStage::kSent;
   Put(wire::Submit{job.spec}, {job.code, job.input});
   if (job.cancelled) Put(wire::Cancel{job.spec.id, LeaseId()});
@@ -186,6 +193,7 @@ void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
   link_ = LinkState::kLinked;
   ever_linked_ = true;
   credit_ = std::max<std::uint64_t>(welcome.credit, 1);
+  reproducible_ = wire::HasCapability(welcome.capabilities, wire::kReproducibleCapability);
   if (welcome.heartbeat_ms > 0) heartbeat_ = Millis(std::min<std::uint64_t>(welcome.heartbeat_ms, 60'000));
   next_ping_ = now + heartbeat_;
   if (!first && !welcome.resumed) lost_.merge(unclaimed_);
@@ -248,7 +256,9 @@ void ClientCore::OnFinal(const wire::Final& final, std::vector<std::string>& pay
   }
   NoteAttempt(*job, final.attempt);
   undealt_.insert(final.id);
-  Finish(*job, wire::ToOutcome(final, payloads.empty() ? std::string() : std::move(payloads[0])));
+  Outcome outcome = wire::ToOutcome(final, payloads.empty() ? std::string() : std::move(payloads[0]));
+  if (payloads.size() > 1) outcome.receipt = std::move(payloads[1]);
+  Finish(*job, std::move(outcome));
 }
 
 /// Of a job that is not unfinished here: told again, or of an earlier life.
@@ -330,7 +340,7 @@ void ClientCore::OnTick(TimePoint now) {
       wire::Hello hello;
       hello.session = session_;
       hello.tenant = options_.tenant;
-      hello.capabilities = {"wasm"};
+      hello.capabilities = {"wasm", std::string(wire::kReproducibleCapability)};
       hello.epoch = epoch_;
       hello.seen = seen_;
       hello.software = options_.software;

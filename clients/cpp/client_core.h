@@ -132,6 +132,7 @@ class ClientCore {
   bool ever_linked_ = false;
   std::uint64_t generation_ = 0;
   std::uint64_t credit_ = 0;
+  bool reproducible_ = false;  // the broker knows seed, clock and receipt
   Millis heartbeat_{1'000};
   TimePoint last_heard_;
   TimePoint connecting_since_;

@@ -71,6 +71,50 @@ TEST_F(Core, AFinalIsGivenOutOnceAndAcknowledgedOnceItsCallerHasDealtWithIt) {
   EXPECT_EQ(Sent<wire::Ack>()[0].ids, std::vector<std::string>{"a"});
 }
 
+TEST_F(Core, ABrokerThatDoesNotKnowSeedsNeverGetsAJobThatHasOne) {
+  JobRequest seeded = Request("a");
+  seeded.spec.seed = 0;
+  Submit(std::move(seeded));
+  Submit("plain");
+  core_.OnTick(now_);
+  const auto offered = Sent<wire::Hello>().back().capabilities;
+  EXPECT_NE(std::find(offered.begin(), offered.end(), "reproducible"), offered.end());
+  capabilities_ = {"wasm"};
+  Welcome();
+  ASSERT_EQ(Sent<wire::Submit>().size(), 1u);
+  EXPECT_EQ(Sent<wire::Submit>()[0].job.id.str(), "plain");
+  const auto events = Events();
+  ASSERT_EQ(events.size(), 1u);
+  const JobError& error = std::get<JobFinal>(events[0]).outcome.error.value();
+  EXPECT_EQ(error.code, Code::kValidation);
+  EXPECT_NE(error.message.find("upgrade it"), std::string::npos) << error.message;
+  EXPECT_FALSE(error.started);
+}
+
+TEST_F(Core, ASeedOrAnInstantPastItsBoundIsTheCallersMistake) {
+  JobRequest request = Request("a");
+  request.spec.seed = kMaxSeed + 1;
+  EXPECT_EQ(core_.Submit(request, now_).error().kind, ErrorKind::kInvalid);
+  request.spec.seed = kMaxSeed;
+  request.spec.clock_ms = kMaxClockMs + 1;
+  EXPECT_EQ(core_.Submit(request, now_).error().kind, ErrorKind::kInvalid);
+  request.spec.clock_ms = kMaxClockMs;
+  EXPECT_TRUE(core_.Submit(request, now_));
+}
+
+TEST_F(Core, AReceiptComesWithItsFinal) {
+  Welcome();
+  Submit("a");
+  wire::Final final;
+  final.id = JobId("a");
+  final.ok = true;
+  core_.OnMessage(final, {"7", "{\"seed\":1}"}, now_);
+  const auto events = Events();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(std::get<JobFinal>(events[0]).outcome.value, "7");
+  EXPECT_EQ(std::get<JobFinal>(events[0]).outcome.receipt, "{\"seed\":1}");
+}
+
 TEST_F(Core, ThousandsOfAcksAreCutIntoMessagesThatFitAHeader) {
   Welcome();
   for (int i = 0; i < 300; ++i) Final("unknown" + std::to_string(i));

@@ -14,7 +14,6 @@ Dispatch FullDispatch() {
   dispatch.lease = LeaseId(7);
   dispatch.session = SessionId("s");
   dispatch.attempt = 2;
-  dispatch.seed = ~0ull;
   dispatch.job.id = JobId("a1");
   dispatch.job.tenant = TenantId("t");
   dispatch.job.user = UserId("u");
@@ -27,6 +26,9 @@ Dispatch FullDispatch() {
   dispatch.job.retry = Retry::kNever;
   dispatch.job.admission = Admission::kFailFast;
   dispatch.job.wasm = true;
+  dispatch.job.seed = kMaxSeed;
+  dispatch.job.clock_ms = 0;
+  dispatch.job.receipt = true;
   return dispatch;
 }
 
@@ -40,6 +42,37 @@ TEST(WireCodec, ADispatchKeepsEveryField) {
   EXPECT_EQ(job.limits.size(), 2u);
   EXPECT_EQ(job.code_hash.size(), 32u);
   EXPECT_EQ(job.admission, Admission::kFailFast);
+}
+
+TEST(WireCodec, ASeedOfZeroIsNotAnAbsentOne) {
+  Submit submit;
+  submit.job.id = JobId("a");
+  submit.job.seed = 0;
+  submit.job.clock_ms = 0;
+  auto job = std::get<Submit>(*Decode(Encode(submit))).job;
+  EXPECT_EQ(job.seed, 0u);
+  EXPECT_EQ(job.clock_ms, 0u);
+  submit.job.seed.reset();
+  submit.job.clock_ms.reset();
+  job = std::get<Submit>(*Decode(Encode(submit))).job;
+  EXPECT_FALSE(job.seed);
+  EXPECT_FALSE(job.clock_ms);
+}
+
+TEST(WireCodec, ASeedThatIsNoSeedIsReadAsOneThatNoJobMayHave) {
+  const std::string head =
+      "\x83\xa1t\xa6"
+      "submit\xa2id\xa1x\xa4"
+      "seed";
+  for (const std::string& value : {std::string("\xff"), std::string("\xc0"), std::string("\xc3"),
+                                   std::string("\xa1x"), std::string("\x90"), std::string("\x80"),
+                                   "\xcb\x3f\xf8" + std::string(6, '\0'), "\xcf" + std::string(8, '\xff')}) {
+    const auto header = Decode(head + value);
+    ASSERT_TRUE(header) << header.error().message;
+    const JobSpec& job = std::get<Submit>(*header).job;
+    EXPECT_EQ(job.seed, ~0ull);
+    EXPECT_TRUE(FaultInReproducibility(job));
+  }
 }
 
 TEST(WireCodec, AFinalCarriesAnOutcomeThereAndBack) {

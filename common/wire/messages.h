@@ -149,6 +149,9 @@ void VisitJob(V& v, JobSpec& job) {
   v.Optional("retry", job.retry);
   v.Optional("admission", job.admission);
   v.Optional("wasm", job.wasm);
+  v.Optional("seed", job.seed, UpTo(kMaxSeed));
+  v.Optional("clock", job.clock_ms, UpTo(kMaxClockMs));
+  v.Optional("receipt", job.receipt);
 }
 
 /// Client to broker. Payloads: code (UTF-8), input (JSON text; empty: undefined).
@@ -174,13 +177,12 @@ struct Accepted {
 };
 
 /// Broker to worker, and worker to isolate. Payloads: code, input. `job.limits` names every limit that is
-/// set.
+/// set; towards an isolate `job.seed` is set as well.
 struct Dispatch {
   static constexpr std::string_view kType = "dispatch";
   LeaseId lease;
   SessionId session;
   std::uint32_t attempt = 1;
-  std::uint64_t seed = 0;  ///< worker to isolate: of Math.random
   JobSpec job;
 
   template <class V>
@@ -188,7 +190,6 @@ struct Dispatch {
     v.Required("lease", lease);
     v.Optional("session", session);
     v.Optional("attempt", attempt);
-    v.Optional("seed", seed);
     VisitJob(v, job);
   }
 };
@@ -290,7 +291,8 @@ struct Cancel {
   }
 };
 
-/// How a job ended, exactly once. Payload: the value's JSON text when ok, else an ErrorDetail map.
+/// How a job ended, exactly once. Payloads: the value's JSON text when ok, else an ErrorDetail map; and the
+/// receipt where the job asked for one and a run of it had begun.
 struct Final {
   static constexpr std::string_view kType = "final";
   JobId id;
@@ -459,7 +461,7 @@ bool SetSeq(Header& header, std::uint64_t seq);
 /// A Final header and its payload for an outcome; `id`/`lease` are the caller's to set.
 Final ToFinal(const Outcome& outcome);
 std::string DetailPayload(const JobError& error);
-/// The way back; `payload` is the FINAL's only payload frame. A damaged ErrorDetail leaves the texts empty.
+/// The way back; `payload` is the FINAL's first payload frame. A damaged ErrorDetail leaves the texts empty.
 Outcome ToOutcome(const Final& final, std::string payload);
 
 }  // namespace skerry::wire

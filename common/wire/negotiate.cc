@@ -28,9 +28,13 @@ std::vector<std::string> CommonCapabilities(const std::vector<std::string>& ours
                                             const std::vector<std::string>& theirs) {
   std::vector<std::string> common;
   for (const std::string& capability : ours) {
-    if (std::find(theirs.begin(), theirs.end(), capability) != theirs.end()) common.push_back(capability);
+    if (HasCapability(theirs, capability)) common.push_back(capability);
   }
   return common;
+}
+
+bool HasCapability(const std::vector<std::string>& capabilities, std::string_view wanted) {
+  return std::find(capabilities.begin(), capabilities.end(), wanted) != capabilities.end();
 }
 
 }  // namespace skerry::wire

@@ -18,6 +18,9 @@
 
 namespace skerry::wire {
 
+/// Of peers that know `seed`, `clock` and `receipt`: others would drop these unsaid.
+inline constexpr std::string_view kReproducibleCapability = "reproducible";
+
 struct VersionRange {
   std::uint32_t oldest = 0;
   std::uint32_t newest = 0;
@@ -29,5 +32,6 @@ Result<std::uint32_t> AgreeOnVersion(VersionRange ours, VersionRange theirs, std
 /// Ours, in our order, without those that they have not; what they have and we do not know is ignored.
 std::vector<std::string> CommonCapabilities(const std::vector<std::string>& ours,
                                             const std::vector<std::string>& theirs);
+bool HasCapability(const std::vector<std::string>& capabilities, std::string_view wanted);
 
 }  // namespace skerry::wire

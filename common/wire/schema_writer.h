@@ -70,7 +70,7 @@ class SchemaWriter {
   static constexpr std::string_view TypeName() {
     if constexpr (std::is_enum_v<T>) return "enum";
     if constexpr (IsTextId<T>::value) return "id";
-    if constexpr (IsNumberId<T>::value) return "uint";
+    if constexpr (IsNumberId<T>::value || IsOptionalNumber<T>) return "uint";
     if constexpr (std::is_same_v<T, std::string>) return "string";
     if constexpr (std::is_same_v<T, bool>) return "bool";
     if constexpr (std::is_same_v<T, double>) return "number";
@@ -87,7 +87,9 @@ class SchemaWriter {
   /// The value that a missing field has; only optional fields have one.
   template <class T>
   static std::string Default(const T& value) {
-    if constexpr (std::is_enum_v<T>) {
+    if constexpr (IsOptionalNumber<T>) {
+      return value ? std::to_string(*value) : "null";
+    } else if constexpr (std::is_enum_v<T>) {
       return Quoted(NameOf(value));
     } else if constexpr (IsTextId<T>::value) {
       return Quoted(value.str());

@@ -65,6 +65,9 @@ template <class Tag>
 struct IsNumberId<NumberId<Tag>> : std::true_type {};
 
 template <class T>
+inline constexpr bool IsOptionalNumber = std::is_same_v<T, std::optional<std::uint64_t>>;
+
+template <class T>
 bool LeftOut(const T& value) {
   if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
     return false;
@@ -134,6 +137,8 @@ class Encoder {
   void Write(const T& value) {
     if constexpr (std::is_enum_v<T>) {
       Text(NameOf(value));
+    } else if constexpr (IsOptionalNumber<T>) {
+      packer_.pack(value.value_or(0));
     } else if constexpr (IsTextId<T>::value) {
       Text(value.str());
     } else if constexpr (IsNumberId<T>::value) {
@@ -218,6 +223,10 @@ class FieldReader {
       } else {
         Complain(key, "has an unknown value");
       }
+    } else if constexpr (IsOptionalNumber<T>) {
+      // What a job asks for in vain is that job's VALIDATION, not the end of the link: its bound is checked
+      // at admission, and what is no such number at all is past every bound.
+      value = object.type == msgpack::type::POSITIVE_INTEGER ? object.via.u64 : UINT64_MAX;
     } else if constexpr (IsTextId<T>::value) {
       if (!Text(key, object, &text)) return;
       if (text.size() > kMaxIdBytes) return Complain(key, "is longer than 256 bytes");

@@ -45,6 +45,12 @@ class ForbiddenCalls {
   virtual std::optional<ForbiddenCall> Next() = 0;
 };
 
+/// The V8 that a cell's isolates are.
+struct V8Build {
+  std::string version;
+  std::string flags;
+};
+
 class Cell {
  public:
   virtual ~Cell() = default;
@@ -58,8 +64,7 @@ class Cell {
   /// Readable: call OnReadable.
   virtual int control_fd() const = 0;
   virtual pid_t pid() const = 0;
-  /// Of the V8 that its isolates are.
-  virtual std::string v8_version() const = 0;
+  virtual V8Build v8() const = 0;
   /// Asks for one isolate; never blocks.
   virtual Status RequestFork() = 0;
   /// The next isolate, nothing yet, or why there will be no more.

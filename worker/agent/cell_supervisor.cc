@@ -56,7 +56,8 @@ void CellSupervisor::OnStarted(Result<std::unique_ptr<Cell>> started) {
   running.number = ++last_number_;
   running.cell = std::move(*started);
   running.since = loop_.Now();
-  v8_version_ = running.cell->v8_version();
+  running.v8 = std::make_shared<const V8Build>(running.cell->v8());
+  v8_version_ = running.v8->version;
   sandbox_level_ = running.cell->sandbox_level();
   running.watch = loop_.OnReadable(running.cell->control_fd(), [this] { OnControlReadable(); });
   age_timer_ = loop_.After(options_.max_age, [this] { RenewIfOld(); });
@@ -124,7 +125,7 @@ void CellSupervisor::OnControlReadable() {
       fork_timer_.Cancel();
     }
     SetHealthy(true);
-    listener_.OnForked(Isolate(std::move(**forked), number));
+    listener_.OnForked(Isolate(std::move(**forked), number, running_->v8));
   }
 }
 

@@ -43,6 +43,7 @@ class CellListener {
 struct RunningCell {
   CellNumber number = 0;
   std::unique_ptr<Cell> cell;
+  std::shared_ptr<const V8Build> v8;
   EventLoop::Watch watch;  // after the cell: destroyed before its descriptor closes
   TimePoint since{};
   std::uint64_t forks = 0;

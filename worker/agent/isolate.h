@@ -5,6 +5,7 @@
 // Errors: see process.h.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -15,7 +16,8 @@ namespace skerry::agent {
 
 class Isolate {
  public:
-  Isolate(ForkedProcess process, CellNumber cell) : process_(std::move(process)), cell_(cell) {}
+  Isolate(ForkedProcess process, CellNumber cell, std::shared_ptr<const V8Build> v8)
+      : process_(std::move(process)), cell_(cell), v8_(std::move(v8)) {}
   ~Isolate();
   Isolate(Isolate&&) noexcept = default;  // the source holds no process any more
   Isolate& operator=(Isolate&&) = delete;
@@ -25,6 +27,7 @@ class Isolate {
   int pidfd() const { return process_.pidfd.get(); }
   int socket() const { return process_.socket.get(); }
   CellNumber cell() const { return cell_; }
+  const V8Build& v8() const { return *v8_; }
 
   /// SIGKILL. Harmless when it has ended already.
   void Kill() const;
@@ -34,6 +37,7 @@ class Isolate {
  private:
   ForkedProcess process_;  // its home is let go after the reaping
   CellNumber cell_;
+  std::shared_ptr<const V8Build> v8_;  // null in tests that ask for none
   bool reaped_ = false;
 };
 

@@ -28,13 +28,14 @@ constexpr Millis kExitGrace{100};
 // Between closing its socket and dying: a dying process closes it last.
 constexpr Millis kEofGrace{1'000};
 
+// Of 53 bits, so that a receipt can name it and a job ask for it.
 std::uint64_t RandomSeed() {
   std::uint64_t seed = 0;
   // Eight bytes never come short once the kernel's pool is initialised, which it is long before a worker
   // starts.
   while (::getrandom(&seed, sizeof seed, 0) != sizeof seed) {
   }
-  return seed;
+  return seed & kMaxSeed;
 }
 
 }  // namespace
@@ -44,6 +45,7 @@ IsolateRun::IsolateRun(EventLoop& loop, Isolate isolate, const JobPlan& plan, st
     : loop_(loop),
       plan_(plan),
       attempt_(attempt),
+      seed_(plan.dispatch.job.seed ? *plan.dispatch.job.seed : RandomSeed()),
       oom_kills_(oom_kills),
       listener_(listener),
       isolate_(std::move(isolate)),
@@ -85,7 +87,7 @@ void IsolateRun::LogStep(LogText step) const {
 void IsolateRun::SendJob() {
   wire::Dispatch dispatch = plan_.dispatch;
   dispatch.attempt = attempt_;
-  dispatch.seed = RandomSeed();
+  dispatch.job.seed = seed_;
   // These three lines are how a test knows what has run, whoever was killed in between: the first is written
   // before a byte of the job can reach its program.
   LogStep("job is handed over");

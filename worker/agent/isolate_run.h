@@ -53,6 +53,9 @@ class IsolateRun {
   const ExitStatus& exit_status() const { return *exit_; }
   pid_t pid() const { return isolate_.pid(); }
   CellNumber cell() const { return isolate_.cell(); }
+  const V8Build& v8() const { return isolate_.v8(); }
+  /// Of Math.random in this run.
+  std::uint64_t seed() const { return seed_; }
   bool made_host_call() const { return gate_.made_host_call(); }
   /// Everything that the worker measures; what only the engine knows is in the verdict's outcome.
   Usage usage() const;
@@ -85,6 +88,7 @@ class IsolateRun {
   EventLoop& loop_;
   const JobPlan& plan_;
   const std::uint32_t attempt_;
+  const std::uint64_t seed_;
   OomKills& oom_kills_;
   RunListener& listener_;
 

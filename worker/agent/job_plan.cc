@@ -30,6 +30,7 @@ JobError Invalid(std::string message, std::string field = {}) {
 std::variant<JobPlan, JobError> PlanJob(wire::Dispatch dispatch, std::vector<std::string> payloads,
                                         std::uint64_t max_memory_mb) {
   if (payloads.size() != 2) return Invalid("a job has two payloads, code and input");
+  if (auto fault = FaultInReproducibility(dispatch.job)) return Invalid(*std::move(fault));
   auto resolved = ResolveLimits(dispatch.job.limits, HardMaxima());
   if (auto* refused = std::get_if<LimitRefusal>(&resolved)) return Invalid(refused->message, refused->field);
   const Limits& limits = std::get<Limits>(resolved);

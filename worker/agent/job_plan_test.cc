@@ -40,6 +40,18 @@ TEST(PlanJob, TakesWhatAnyOperatorMayAllowAndNoMore) {
   EXPECT_EQ(RefusedField({{"nonsense", 1}}), "nonsense");
 }
 
+TEST(PlanJob, RefusesSeedsAndClocksPastTheirBounds) {
+  wire::Dispatch dispatch = With({});
+  dispatch.job.seed = kMaxSeed;
+  dispatch.job.clock_ms = kMaxClockMs;
+  EXPECT_TRUE(std::holds_alternative<JobPlan>(PlanJob(dispatch, {"1", ""}, 1024)));
+  dispatch.job.clock_ms = kMaxClockMs + 1;
+  EXPECT_TRUE(std::holds_alternative<JobError>(PlanJob(dispatch, {"1", ""}, 1024)));
+  dispatch.job.clock_ms.reset();
+  dispatch.job.seed = kMaxSeed + 1;
+  EXPECT_TRUE(std::holds_alternative<JobError>(PlanJob(dispatch, {"1", ""}, 1024)));
+}
+
 TEST(PlanJob, RefusesAJobLargerThanTheCellsCanGive) {
   EXPECT_EQ(RefusedField({{"memoryMb", 1024}}), "accepted");
   EXPECT_EQ(RefusedField({{"memoryMb", 1025}}), "memoryMb");

@@ -17,7 +17,9 @@ void SendFinal(Uplink& uplink, const wire::Dispatch& dispatch, const Outcome& ou
   wire::Final final = wire::ToFinal(outcome);
   final.lease = dispatch.lease;
   final.crashes = crashes;
-  uplink.Send(std::move(final), {outcome.error ? wire::DetailPayload(*outcome.error) : outcome.value});
+  std::vector<std::string> payloads = {outcome.error ? wire::DetailPayload(*outcome.error) : outcome.value};
+  if (!outcome.receipt.empty()) payloads.push_back(outcome.receipt);
+  uplink.Send(std::move(final), std::move(payloads));
 }
 
 }  // namespace
@@ -45,7 +47,13 @@ void JobRun::Begin() {
                            {"user", plan_.dispatch.job.user.str()},
                            {"lease", plan_.dispatch.lease.value()},
                            {"attempt", attempt_}});
+  if (plan_.dispatch.job.receipt) return HashContent();
   SeekIsolate();
+}
+
+void JobRun::HashContent() {
+  if (content_.HashSome(plan_.code, plan_.input)) return SeekIsolate();
+  next_hashing_ = loop_.After(Millis(0), [this] { HashContent(); });
 }
 
 void JobRun::SeekIsolate() {
@@ -123,6 +131,9 @@ void JobRun::OnRunEnded() {
   TellManager(decision);
   if (decision.outcome.error && decision.outcome.error->code == Code::kCrash) ++crashes_;
   started_ = started_ || run_->verdict().started();
+  if (plan_.dispatch.job.receipt && run_->verdict().started()) {
+    receipt_ = Receipt(plan_, content_, run_->seed(), run_->v8());
+  }
   forbidden_calls_.End();
   const Usage measured = run_->usage();
   run_.reset();
@@ -169,6 +180,7 @@ void JobRun::RunAgain(const Decision& decision) {
 
 void JobRun::Finish(Outcome outcome) {
   outcome.attempt = attempt_;
+  outcome.receipt = std::move(receipt_);
   log::Debug("job ended", {{"job", plan_.dispatch.job.id.str()},
                            {"tenant", plan_.dispatch.job.tenant.str()},
                            {"user", plan_.dispatch.job.user.str()},
@@ -177,6 +189,7 @@ void JobRun::Finish(Outcome outcome) {
                            {"code", outcome.error ? NameOf(outcome.error->code) : "ok"},
                            {"wallMs", outcome.usage.wall_ms}});
   // Before the FINAL: the broker may answer it with the next job.
+  next_hashing_.Cancel();
   ticket_.Leave();
   lease_.Release();
   if (!abandoned_) SendFinal(uplink_, plan_.dispatch, outcome, crashes_);

@@ -1,5 +1,7 @@
 // A lease at work: one dispatched job, from acceptance to its FINAL, over as many runs as it takes.
 //
+//   (hashing, where a receipt is asked for)
+//            │
 //   waiting for an isolate ──▶ running (isolate_run.h) ──reaped──▶ FINAL
 //            ▲                                          │
 //            └─────────── run again (verdict.h) ────────┘
@@ -17,6 +19,7 @@
 #include "worker/agent/isolate_manager.h"
 #include "worker/agent/isolate_run.h"
 #include "worker/agent/job_plan.h"
+#include "worker/agent/receipt.h"
 #include "worker/agent/uplink.h"
 
 namespace skerry::agent {
@@ -39,6 +42,7 @@ class JobRun : private RunListener {
   void OnRunCall(wire::Call call, std::string method, std::string params) override;
   void OnRunEnded() override;
 
+  void HashContent();
   void SeekIsolate();
   void Run(Isolate isolate);
   void TellManager(const Decision& decision);
@@ -53,6 +57,9 @@ class JobRun : private RunListener {
   Lease lease_;
   std::function<void()> done_;
 
+  ContentHashes content_;  // where a receipt is asked for
+  Deadlines::Handle next_hashing_;
+  std::string receipt_;  // of the last run that started
   std::uint32_t attempt_;
   bool started_ = false;       // in any attempt
   bool abandoned_ = false;     // nobody listens

@@ -6,8 +6,10 @@
 #include <signal.h>
 
 #include <memory>
+#include <set>
 #include <thread>
 
+#include "common/hash.h"
 #include "common/logging.h"
 #include "worker/agent/testing/fake_cell.h"
 #include "worker/agent/testing/fake_root.h"
@@ -45,6 +47,7 @@ class JobRunTest : public ::testing::Test {
              const std::string& input = "") {
     wire::Dispatch dispatch;
     dispatch.lease = LeaseId(9);
+    dispatch.job = asks_;
     dispatch.job.id = JobId("j");
     dispatch.job.limits = std::move(limits);
     dispatch.job.retry = retry;
@@ -70,7 +73,9 @@ class JobRunTest : public ::testing::Test {
     EXPECT_TRUE(std::holds_alternative<wire::Final>(uplink_.sent.back().first))
         << "nothing follows the FINAL";
     EXPECT_EQ(manager().ledger().leases(), 0u);
-    return wire::ToOutcome(finals[0].first, finals[0].second.at(0));
+    Outcome outcome = wire::ToOutcome(finals[0].first, finals[0].second.at(0));
+    if (finals[0].second.size() > 1) outcome.receipt = finals[0].second.at(1);
+    return outcome;
   }
   Outcome Play(const std::string& script, RequestedLimits limits = {}, Retry retry = Retry::kSafe) {
     Begin(script, std::move(limits), retry);
@@ -85,6 +90,7 @@ class JobRunTest : public ::testing::Test {
   FakeCellPlan plan_;
   IsolateManager::Options options_;
   FakeUplink uplink_;
+  JobSpec asks_;  // of the next jobs, beyond their script
   std::unique_ptr<IsolateManager> manager_;
   std::unique_ptr<JobRun> job_;
   bool done_ = false;
@@ -105,6 +111,58 @@ TEST_F(JobRunTest, ReportsTheValueWithWhatTheRunUsed) {
   EXPECT_EQ(events[0].first.lease, LeaseId(9));
   EXPECT_EQ(events[0].second.at(0), "hello");
   EXPECT_EQ(events[1].second.at(0), "{\"a\":1}");
+}
+
+TEST_F(JobRunTest, SaysWhatWasRunToThoseWhoAskOnErrorsToo) {
+  EXPECT_EQ(Play("ok 1").receipt, "");
+  asks_.receipt = true;
+  asks_.seed = 7;
+  const std::string receipt = Play("seed").receipt;
+  EXPECT_NE(receipt.find(R"("seed":7,)"), std::string::npos) << receipt;
+  EXPECT_NE(receipt.find(R"("v8":"1.2.3-fake","v8Flags":"--fake")"), std::string::npos) << receipt;
+  EXPECT_NE(receipt.find(Hex(Sha256("seed"))), std::string::npos) << receipt;
+  EXPECT_EQ(Play("seed").receipt, receipt);
+  EXPECT_EQ(Play("seed").value, "7");
+  EXPECT_FALSE(Play("final RUNTIME program -").receipt.empty());
+  EXPECT_FALSE(Play("sleep 10000", {{"timeoutMs", 20}}).receipt.empty());
+}
+
+TEST_F(JobRunTest, DrawsASeedOfItsOwnThatAJobCanAskForAndTellsOfIt) {
+  asks_.receipt = true;
+  std::set<std::string> seeds;
+  for (int i = 0; i < 8; ++i) {
+    const Outcome outcome = Play("seed");
+    EXPECT_LE(std::stoull(outcome.value), kMaxSeed);
+    EXPECT_NE(outcome.receipt.find("\"seed\":" + outcome.value + ","), std::string::npos) << outcome.receipt;
+    seeds.insert(outcome.value);
+  }
+  EXPECT_EQ(seeds.size(), 8u);
+}
+
+TEST_F(JobRunTest, AJobThatRanAgainHasTheReceiptOfItsLastRun) {
+  asks_.receipt = true;
+  const Outcome outcome = Play("on-attempt 1 signal 11\nseed");
+  EXPECT_EQ(outcome.attempt, 2u);
+  EXPECT_NE(outcome.receipt.find("\"seed\":" + outcome.value + ","), std::string::npos) << outcome.receipt;
+}
+
+TEST_F(JobRunTest, AJobThatNeverStartedHasNoReceipt) {
+  asks_.receipt = true;
+  plan_.fork = FakeCellPlan::Fork::kNever;
+  EXPECT_EQ(Play("ok 1").receipt, "");
+}
+
+TEST_F(JobRunTest, HashesALargeInputInTurnsBetweenWhichItCanBeCancelled) {
+  asks_.receipt = true;
+  const std::string input = "\"" + std::string(20'000'000, 'i') + "\"";
+  Begin("input", {{"maxResultBytes", 30'000'000}}, Retry::kSafe, input);
+  EXPECT_NE(Finish().receipt.find(Hex(Sha256(input))), std::string::npos);
+  Begin("input", {}, Retry::kSafe, input);
+  job_->Stop(Cause::kCancelled);
+  const Outcome cancelled = Finish();
+  EXPECT_EQ(Text(cancelled), "CANCELLED ");
+  EXPECT_FALSE(cancelled.error->started);
+  EXPECT_EQ(cancelled.receipt, "");
 }
 
 TEST_F(JobRunTest, HandsOverLargeCodeAndInputWithoutBlocking) {

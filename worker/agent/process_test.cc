@@ -29,11 +29,11 @@ ExitStatus Await(Isolate& isolate) {
 }
 
 TEST(Process, TellsAnExitFromASignal) {
-  Isolate exits(ForkForTest([](int) { _exit(7); }), 1);
+  Isolate exits(ForkForTest([](int) { _exit(7); }), 1, nullptr);
   const ExitStatus exited = Await(exits);
   EXPECT_EQ(exited.signal, 0);
   EXPECT_EQ(exited.code, 7);
-  Isolate dies(ForkForTest(Pause), 1);
+  Isolate dies(ForkForTest(Pause), 1, nullptr);
   EXPECT_FALSE(dies.TryReap()) << "it lives";
   dies.Kill();
   EXPECT_EQ(Await(dies).signal, SIGKILL);
@@ -47,14 +47,14 @@ TEST(Process, ReportsTheCpuTimeAndThePeakMemoryOfTheDead) {
                     for (std::size_t i = 0; i < kBytes; i += 4096) memory[i] = 1;
                     _exit(0);
                   }),
-                  1);
+                  1, nullptr);
   const ExitStatus status = Await(isolate);
   EXPECT_GE(status.peak_resident, Bytes::MiB(64));
   EXPECT_GT(status.cpu, Micros(0));
 }
 
 TEST(Process, ReadsMemoryAndCpuOfALivingChildAndAnErrorOfADeadOne) {
-  Isolate isolate(ForkForTest(Pause), 1);
+  Isolate isolate(ForkForTest(Pause), 1, nullptr);
   const auto memory = ReadMemory(isolate.pid());
   ASSERT_TRUE(memory);
   EXPECT_GT(memory->resident, Bytes(0));
@@ -72,7 +72,7 @@ TEST(Process, ReadsMemoryAndCpuOfALivingChildAndAnErrorOfADeadOne) {
 }
 
 TEST(Process, LimitsDataForGood) {
-  Isolate isolate(ForkForTest(Pause), 1);
+  Isolate isolate(ForkForTest(Pause), 1, nullptr);
   ASSERT_TRUE(LimitData(isolate.pid(), Bytes::MiB(100)));
   rlimit limit{};
   ASSERT_EQ(::prlimit(isolate.pid(), RLIMIT_DATA, nullptr, &limit), 0);
@@ -84,7 +84,7 @@ TEST(Process, LowersThePriorityByTenFromWhereItWasDownToTheLowest) {
   const int own = ::getpriority(PRIO_PROCESS, 0);
   for (const int above : {0, 4, 8, 9, 10, 19}) {
     const int before = std::min(own + above, 19);
-    Isolate isolate(ForkForTest(Pause), 1);
+    Isolate isolate(ForkForTest(Pause), 1, nullptr);
     const auto who = static_cast<id_t>(isolate.pid());
     ASSERT_EQ(::setpriority(PRIO_PROCESS, who, before), 0);
     LowerPriority(isolate.pid());
@@ -97,7 +97,7 @@ TEST(Process, LowersThePriorityByTenFromWhereItWasDownToTheLowest) {
 TEST(Process, ReapsAnIsolateThatIsLetGoThoughItsPidfdIsNonBlocking) {
   pid_t pid = 0;
   {
-    const Isolate isolate(ForkForTest(Pause), 1);
+    const Isolate isolate(ForkForTest(Pause), 1, nullptr);
     pid = isolate.pid();
     ASSERT_EQ(::fcntl(isolate.pidfd(), F_SETFL, O_NONBLOCK), 0);
   }

@@ -28,7 +28,7 @@ class RealCell final : public Cell {
 
   int control_fd() const override { return process_->control_fd(); }
   pid_t pid() const override { return process_->pid(); }
-  std::string v8_version() const override { return process_->v8_version(); }
+  V8Build v8() const override { return {process_->v8_version(), process_->v8_flags()}; }
   std::unique_ptr<ForbiddenCalls> TakeForbiddenCalls() override {
     Fd listener = process_->TakeForbiddenCalls();
     if (!listener.valid()) return nullptr;

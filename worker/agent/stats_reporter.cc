@@ -1,14 +1,12 @@
 #include "worker/agent/stats_reporter.h"
 
-#include <algorithm>
-
+#include "common/wire/negotiate.h"
 #include "common/wire/stats.h"
 
 namespace skerry::agent {
 
 void StatsReporter::OnWelcome(const wire::Welcome& welcome) {
-  const auto& capabilities = welcome.capabilities;
-  wanted_ = std::find(capabilities.begin(), capabilities.end(), wire::kStatsCapability) != capabilities.end();
+  wanted_ = wire::HasCapability(welcome.capabilities, wire::kStatsCapability);
   if (!welcome.resumed) base_ = sent_;
   told_ = false;
 }

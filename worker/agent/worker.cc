@@ -8,6 +8,7 @@
 #include "common/logging.h"
 #include "common/pool_limits.h"
 #include "common/version.h"
+#include "common/wire/negotiate.h"
 
 namespace skerry::agent {
 namespace {
@@ -50,7 +51,8 @@ wire::Hello Worker::Greeting() const {
   hello.role = wire::Role::kWorker;
   hello.session = SessionId(options_.id);
   hello.software = kSkerrySoftware;
-  hello.capabilities = {std::string(wire::kStatsCapability), "wasm"};
+  hello.capabilities = {std::string(wire::kStatsCapability), "wasm",
+                        std::string(wire::kReproducibleCapability)};
   hello.v8 = isolates_.v8_version();
   hello.sandbox = NameOf(isolates_.sandbox_level());
   hello.slots = healthy_ ? isolates_.ledger().max_leases() : 0;

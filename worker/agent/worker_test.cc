@@ -71,7 +71,7 @@ TEST_F(WorkerTest, TellsABrokerThatAsksWhatItsIsolatesAndCellsDid) {
     ASSERT_TRUE(hello);
     EXPECT_EQ(hello->v8, "1.2.3-fake");
     EXPECT_EQ(hello->sandbox, "seccomp");
-    EXPECT_EQ(hello->capabilities, (std::vector<std::string>{"stats", "wasm"}));
+    EXPECT_EQ(hello->capabilities, (std::vector<std::string>{"stats", "wasm", "reproducible"}));
     broker_.Dispatch(1, "ok 1", {{"memoryMb", 64}});
     ASSERT_TRUE(broker_.Next<wire::Final>());
     broker_.Dispatch(2, "spin", {{"memoryMb", 64}, {"timeoutMs", 50}});

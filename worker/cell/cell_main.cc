@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "common/wire/codec.h"
@@ -75,7 +76,8 @@ Outcome RunProgram(engine::Engine& engine, const wire::Dispatch& dispatch,
   program.mode = dispatch.job.mode;
   program.code = payloads[0];
   program.input = payloads[1];
-  program.seed = dispatch.seed;
+  program.seed = dispatch.job.seed.value_or(0);  // the worker always says one
+  program.clock_ms = dispatch.job.clock_ms;
   program.wasm = dispatch.job.wasm;
   for (const auto& [name, value] : dispatch.job.limits) {
     if (const auto id = LimitByName(name)) program.limits.Set(*id, value);
@@ -121,6 +123,8 @@ int Main(int argc, char** argv) {
     return RunProgram(engine, dispatch, payloads, port);
   };
   options.v8_version = engine::V8Version();
+  const std::string v8_flags = engine::V8Flags(line->engine.jit);
+  options.v8_flags = v8_flags;
   options.settle = &TidyHeap;
   return ServeAsTemplate(options);
 }

@@ -125,7 +125,10 @@ Status CellProcess::AwaitReady(Millis timeout) {
 
 void CellProcess::OnReady(ControlPacket packet) {
   sandbox_ = Mechanisms(packet.number);
-  v8_version_ = packet.text();
+  const std::string_view v8 = packet.text();
+  const std::size_t version_end = std::min(v8.find(' '), v8.size());
+  v8_version_ = v8.substr(0, version_end);
+  v8_flags_ = v8.substr(std::min(version_end + 1, v8.size()));
   forbidden_calls_ = std::move(packet.fd);
 }
 

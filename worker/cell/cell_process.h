@@ -81,6 +81,8 @@ class CellProcess {
   pid_t pid() const { return pid_; }
   /// As the cell told it: "14.6.202.34-node.40".
   const std::string& v8_version() const { return v8_version_; }
+  /// The same: "--single-threaded --no-expose-gc ...".
+  const std::string& v8_flags() const { return v8_flags_; }
   /// Forks asked for in this cell's life.
   std::uint64_t forks() const { return forks_; }
   /// What holds it in.
@@ -112,6 +114,7 @@ class CellProcess {
   Fd stderr_;  // of the cell, until it is ready
   pid_t pid_ = -1;
   std::string v8_version_;
+  std::string v8_flags_;
   std::uint64_t forks_ = 0;
   /// A fork asked for.
   struct Pending {

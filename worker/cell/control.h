@@ -4,9 +4,9 @@
 //
 //   worker -> cell   kHome   once, first; the number is the Mechanisms of its namespaces
 //                    kFork   + the isolate's end of its socket
-//   cell -> worker   kReady  once, warm and sandboxed; the number is its Mechanisms, the text V8's version; +
-//   the
-//                            listener for forbidden system calls, if there is one
+//   cell -> worker   kReady  once, warm and sandboxed; the number is its Mechanisms, the text V8's version,
+//                            a space, and V8's flags; + the listener for forbidden system calls, if there is
+//                            one
 //                    kForked + the isolate's pidfd, in the order of the requests
 //                    kFailed: that fork failed; the number is the errno
 //
@@ -28,7 +28,7 @@ enum class ControlByte : char { kHome = 'H', kFork = 'F', kReady = 'R', kForked 
 inline constexpr int kControlFd = 3;
 
 /// The longest text of a packet.
-inline constexpr std::size_t kMaxControlText = 63;
+inline constexpr std::size_t kMaxControlText = 511;
 
 /// Sends one packet; `text` is cut to kMaxControlText; `fd` of -1 sends none. Returns 0 or an errno.
 int SendControl(int socket, ControlByte byte, int fd, std::uint32_t number = 0, std::string_view text = {});

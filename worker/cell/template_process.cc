@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <string>
 #include <utility>
 
 #include "worker/cell/control.h"
@@ -75,11 +76,13 @@ int ServeAsTemplate(const TemplateOptions& options) {
   ControlPacket home;
   if (ReceiveControl(kControlFd, &home) != 0 || home.byte != ControlByte::kHome) return kCannotStart;
   if (!IsSingleThreaded()) return Complain("something has started a thread; the cell cannot be forked");
+  const std::string v8 = std::string(options.v8_version) + " " + std::string(options.v8_flags);
+  if (v8.size() > kMaxControlText) return Complain("V8's version and flags are too long to be told");
   auto locked = LockDownCell({options.sandbox, Mechanisms(home.number), options.machine_code});
   if (!locked) return Complain(locked.error().message);
   options.settle();
-  if (SendControl(kControlFd, ControlByte::kReady, locked->listener.get(), locked->mechanisms.bits(),
-                  options.v8_version) != 0) {
+  if (SendControl(kControlFd, ControlByte::kReady, locked->listener.get(), locked->mechanisms.bits(), v8) !=
+      0) {
     return kCannotStart;
   }
   // The worker has it; kept here every isolate would have it to close.

@@ -15,7 +15,8 @@ namespace skerry::cell {
 struct TemplateOptions {
   SandboxMode sandbox = SandboxMode::kStrict;
   MachineCode machine_code = MachineCode::kMade;
-  std::string_view v8_version;  ///< told to the worker
+  std::string_view v8_version;  ///< told to the worker; no space in it
+  std::string_view v8_flags;    ///< told to the worker
   IsolateWork isolate;
   /// Last touches before the first fork, with nothing left to be set up.
   std::function<void()> settle = [] {};

@@ -1,10 +1,10 @@
 #include "worker/engine/engine.h"
 
 #include <v8-initialization.h>
-#include <v8-platform.h>
 
 #include <utility>
 
+#include "worker/engine/clock_platform.h"
 #include "worker/engine/host/hot_pages.h"
 #include "worker/engine/host/huge_text.h"
 #include "worker/engine/host/memory_guard.h"
@@ -23,7 +23,7 @@ constexpr std::uintptr_t kStackBytes = 984u << 10;
 
 class V8Engine : public Engine {
  public:
-  V8Engine(std::unique_ptr<v8::Platform> platform, std::unique_ptr<Template> made)
+  V8Engine(std::unique_ptr<ClockPlatform> platform, std::unique_ptr<Template> made)
       : platform_(std::move(platform)), template_(std::move(made)) {}
 
   void Rehearse() override {
@@ -43,6 +43,7 @@ class V8Engine : public Engine {
     isolate->SetStackLimit(reinterpret_cast<std::uintptr_t>(&here) - kStackBytes);
     template_->budget().Arm(Bytes::MiB(program.limits.memory_mb()));
     MemoryGuard::Arm();
+    if (program.clock_ms) platform_->Freeze(*program.clock_ms);
 
     v8::HandleScope scope(isolate);
     const v8::Local<v8::Context> context = template_->context();
@@ -53,7 +54,7 @@ class V8Engine : public Engine {
   }
 
  private:
-  std::unique_ptr<v8::Platform> platform_;
+  std::unique_ptr<ClockPlatform> platform_;
   std::unique_ptr<Template> template_;
   HotPages hot_;
 };

@@ -13,6 +13,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "common/job.h"
@@ -49,6 +51,7 @@ struct Program {
   std::string_view input;  ///< JSON text, UTF-8; empty: undefined
   Limits limits;
   std::uint64_t seed = 0;  ///< of Math.random; the caller draws it from the kernel unless the job fixes it
+  std::optional<std::uint64_t> clock_ms;  ///< time stands still here, ms since the epoch; none: real time
   bool wasm = false;
 };
 
@@ -72,6 +75,9 @@ class Engine {
 
 /// The V8 version of the running host, e.g. "14.6.202.34-node.40".
 std::string_view V8Version();
+
+/// The flags that V8 is started with, in their order, e.g. "--single-threaded --no-expose-gc ...".
+std::string V8Flags(Jit jit);
 
 /// Called when the job's memory is exhausted, from inside an allocation or a V8 callback. It must neither
 /// allocate nor return. Unset (in the template, while warming): the process aborts.

@@ -4,16 +4,15 @@
 // Threads: starts none. Ownership: the platform must outlive every isolate. Errors: one line.
 #pragma once
 
-#include <v8-platform.h>
-
 #include <memory>
 
 #include "common/result.h"
+#include "worker/engine/clock_platform.h"
 #include "worker/engine/engine.h"
 
 namespace skerry::engine {
 
 /// Once per process; flags are fixed from then on.
-Result<std::unique_ptr<v8::Platform>> StartV8(Jit jit);
+Result<std::unique_ptr<ClockPlatform>> StartV8(Jit jit);
 
 }  // namespace skerry::engine

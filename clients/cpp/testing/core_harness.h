@@ -35,6 +35,7 @@ class Core : public ::testing::Test {
     welcome.credit = credit;
     welcome.heartbeat_ms = 1'000;
     welcome.resumed = resumed;
+    welcome.capabilities = capabilities_;
     core_.OnMessage(welcome, {}, now_);
   }
   void Final(const std::string& id, bool ok = true, Code code = Code::kRuntime,
@@ -71,6 +72,7 @@ class Core : public ::testing::Test {
   }
   std::vector<ClientEvent> Events() { return core_.TakeEvents(); }
 
+  std::vector<std::string> capabilities_ = {"reproducible"};  // of the next WELCOME
   TimePoint now_;
   ClientCore core_;
   std::vector<Outgoing> sent_;

@@ -171,7 +171,7 @@ class Play {
     hello.session = SessionId("worker" + std::to_string(script_.Below(kPeers)));
     hello.slots = script_.Below(4);
     hello.memory_mb = 64ull * script_.Byte();
-    hello.capabilities = {"stats"};
+    hello.capabilities = {"stats", "reproducible"};
     for (std::size_t held = script_.Below(3); held > 0; --held) hello.leases.push_back(Lease());
     Say(from, hello);
   }
@@ -184,6 +184,7 @@ class Play {
     submit.job.admission = static_cast<Admission>(how / 3 % 2);
     submit.job.priority = how / 6 % 3;
     submit.job.limits = {{"memoryMb", 64 * (1 + how / 18 % 4)}};
+    submit.job.receipt = how / 72 % 2 == 1;
     submit.job.deadline_ms = 100ull * script_.Below(8);
     Say(from, submit, {"code", script_.ShortText()});
   }
@@ -198,7 +199,9 @@ class Play {
     final.code = static_cast<Code>(how % kCodeCount);
     final.fault = static_cast<Fault>(how / kCodeCount % kFaultCount);
     final.started = script_.Flag();
-    Say(from, final, {script_.ShortText()});
+    std::vector<std::string> payloads = {script_.ShortText()};
+    if (how % 16 == 15) payloads.emplace_back("receipt");
+    Say(from, final, payloads);
   }
   void SayEvent() {
     wire::Event event;

@@ -104,6 +104,7 @@ class Play {
     request.spec.retry = static_cast<Retry>(how / 4 % 3);
     request.spec.admission = static_cast<Admission>(how / 12 % 2);
     request.spec.deadline_ms = 100ull * script_.Below(8);
+    request.spec.receipt = how >= 128;
     request.code = "code";
     const std::string id = request.spec.id.str();
     const auto taken = core_.Submit(request, now_);
@@ -115,6 +116,7 @@ class Play {
     wire::Welcome welcome;
     welcome.resumed = script_.Flag();
     welcome.credit = script_.Byte();
+    if (welcome.credit % 2 == 1) welcome.capabilities = {"reproducible"};
     welcome.epoch = script_.Below(4);
     welcome.heartbeat_ms = 10ull * script_.Byte();
     Hear(welcome);
@@ -128,7 +130,9 @@ class Play {
     final.attempt = static_cast<std::uint32_t>(script_.Below(4));
     final.retry_after_ms = 100u * script_.Byte();
     final.seq = script_.Byte();
-    Hear(final, {script_.ShortText()});
+    std::vector<std::string> payloads = {script_.ShortText()};
+    if (how % 8 == 7) payloads.push_back(payloads[0]);
+    Hear(final, std::move(payloads));
   }
   void HearEvent() {
     wire::Event event;

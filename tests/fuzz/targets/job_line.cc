@@ -64,6 +64,8 @@ std::vector<std::string> skerry::fuzz::Seeds() {
       R"("tenant":"t","user":"u","priority":0,"deadlineMs":60000,"retry":"safe","admission":"queue"})",
       R"({"code":"\u00e9\ud83d\ude00","mode":"script","retry":"never","wasm":true,"priority":-100})",
       R"({"code":"","mode":"module","retry":"always","admission":"failFast","wasm":false,"input":[1, 2.0]})",
+      R"({"code":"x","seed":9007199254740991,"clock":"frozen","receipt":true})",
+      R"({"code":"x","seed":-0,"clock":1735689600000.0,"receipt":false})",
       R"({"code":"x","limits":{"memoryMb":64.0,"cpuMs":1e3,"maxCodeBytes":1,"maxDataRequests":0}})",
       R"({"code":"x","limits":{"maxEventBytes":99,"maxEventBytes":99}})",
       R"({"id":"a","id":"b","code":1})",

@@ -30,6 +30,7 @@ void CheckPlan(const skerry::agent::JobPlan& plan, std::uint64_t max_memory_mb) 
   }());
   Demand(std::holds_alternative<skerry::Limits>(again) && std::get<skerry::Limits>(again) == plan.limits,
          "the isolate is told the same limits");
+  Demand(!skerry::FaultInReproducibility(plan.dispatch.job), "seed and clock are within their bounds");
   Demand(skerry::wire::Decode(skerry::wire::Encode(plan.dispatch)).has_value(),
          "the isolate can read its job");
   Demand(skerry::agent::MaxFrameBytes(plan.limits) < (std::size_t{1} << 29), "no frame is out of all bounds");

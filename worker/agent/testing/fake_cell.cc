@@ -49,7 +49,7 @@ class FakeCell final : public Cell {
 
   int control_fd() const override { return wake_.get(); }
   pid_t pid() const override { return ::getpid(); }
-  std::string v8_version() const override { return "1.2.3-fake"; }
+  V8Build v8() const override { return {"1.2.3-fake", "--fake"}; }
   SandboxLevel sandbox_level() const override { return SandboxLevel::kSeccomp; }
 
   Status RequestFork() override {

@@ -72,6 +72,7 @@ class Player {
     if (verb == "ok") return Ok(rest);
     if (verb == "echo") return Ok(answer_);
     if (verb == "input") return Ok(input_);
+    if (verb == "seed") return Ok(std::to_string(dispatch_.job.seed.value()));
     if (verb == "attempt") return Ok(std::to_string(dispatch_.attempt));
     if (verb == "big") return Ok("\"" + std::string(std::stoul(rest) - 2, 'x') + "\"");
     if (verb == "final") {

@@ -3,7 +3,7 @@
 //
 //   event TEXT | event-not-utf8
 //   status JSON | raw-status TEXT | dropped N | call METHOD PARAMS (and awaits the answer) |
-//   call-only METHOD PARAMS | ok VALUE | echo (the last answer as value) | input | attempt |
+//   call-only METHOD PARAMS | ok VALUE | echo (the last answer as value) | input | attempt | seed |
 //   final CODE FAULT LIMIT|- | big BYTES (a result of that size) |
 //   exit N | signal N | hang | spin | sleep MS | flood | alloc MB (touched) | cannot-map MB | close |
 //   partial | garbage | oversized | unknown-message | headerless
