@@ -73,6 +73,9 @@ void BrokerCore::OnMessage(const Peer& from, wire::Header header, std::vector<Pa
     if (session != nullptr && session->state == SessionState::kAway) {
       // It lives but was put away: its session waits for the HELLO that this BYE asks for.
       session->expires = now + config_.session_ttl;
+      // What it has read is read. One that was put away for reading too little would else find everything as
+      // it was after each HELLO, submit again, be put away again, and so on for ever.
+      if (const auto* pong = std::get_if<wire::Pong>(&header)) ledger_.Confirm(*session, pong->number, now);
       if (!std::holds_alternative<wire::Bye>(header)) return outbox_.Put(from, wire::Bye{});
     }
     if (session != nullptr) return FromClient(*session, header, payloads, now);

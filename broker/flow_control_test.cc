@@ -138,6 +138,30 @@ TEST(FlowControl, AClientThatReadsNoRefusalIsPutAwayRatherThanKeptFor) {
   EXPECT_GT(broker.ToClient<wire::Bye>("c").size(), 0u);
 }
 
+// Its PONG comes when it is away already; were it lost, the client would be put away after each HELLO for
+// ever.
+TEST(FlowControl, WhatAClientReadBeforeItHeardThatItIsAwayIsRead) {
+  BrokerConfig config;
+  config.client_window = Bytes::KiB(64);
+  config.max_backlog_bytes = Bytes::KiB(64);
+  CoreHarness broker(config);
+  broker.ConnectClient("c", "s");
+  JobSpec refused = CoreHarness::Spec("j");
+  refused.priority = 1'000;
+  for (int i = 0; broker.ToClient<wire::Bye>("c").empty(); ++i) {
+    ASSERT_LT(i, 10'000);
+    refused.id = JobId("j" + std::to_string(i));
+    broker.Submit("c", refused);
+  }
+  broker.Read("c");
+  broker.Clear();
+  broker.ConnectClient("c", "s");
+  EXPECT_GT(broker.ToClient<wire::Final>("c").size(), 0u) << "there is room in its window";
+  refused.id = JobId("one more");
+  broker.Submit("c", refused);
+  EXPECT_TRUE(broker.ToClient<wire::Bye>("c").empty());
+}
+
 TEST(FlowControl, TheSameJobAskedForOverAndOverFillsNoMoreThanTheWindow) {
   CoreHarness broker;
   broker.ConnectClient("c", "s");
