@@ -136,7 +136,7 @@ function(skerry_add_v8_executable name)
   if(ARG_TEST)
     # At test time, not after the launcher's link: the tests are in the shared object.
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-                         PROPERTIES LABELS "${ARG_LABELS};part" TIMEOUT 120)
+                         PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT 120)
     add_dependencies(part_tests ${name})
   endif()
 endfunction()
