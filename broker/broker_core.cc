@@ -39,6 +39,11 @@ std::string SandboxLabel(const std::string& told) {
   return SandboxLevelByName(told) ? told : "other";
 }
 
+Skill SkillOf(const wire::Hello& hello) {
+  return wire::HasCapability(hello.capabilities, wire::kReproducibleCapability) ? Skill::kReproducible
+                                                                                : Skill::kPlain;
+}
+
 bool Absurd(std::uint64_t slots, std::uint64_t memory_mb) {
   return slots > kMaxSlots || memory_mb > kMaxWorkerMemoryMb;
 }
@@ -80,7 +85,7 @@ void BrokerCore::OnMessage(const Peer& from, wire::Header header, std::vector<Pa
     }
     if (session != nullptr) return FromClient(*session, header, payloads, now);
   } else if (Worker* worker = workers_.Find(from)) {
-    if (worker->state != WorkerState::kAway) return FromWorker(*worker, header, payloads, now);
+    if (worker->state() != WorkerState::kAway) return FromWorker(*worker, header, payloads, now);
     // Its old link lives after all: the HELLO that this BYE asks for says what it holds.
     worker->last_heard = now;
     worker->away_until = now + config_.worker_return;
@@ -122,7 +127,7 @@ void BrokerCore::CutOff(Worker& worker, const std::string& lie, TimePoint now) {
 }
 
 void BrokerCore::EndWorker(Worker& worker, WorkerEvent event, const std::string& why, TimePoint now) {
-  worker.state = Next(worker.state, event).value_or(WorkerState::kGone);
+  workers_.Advance(worker, event);
   ledger_.WorkerGone(worker, why, now);
 }
 
@@ -215,13 +220,10 @@ void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire:
   quarantine_.Pardon(from);
   Worker& worker = workers_.Connect(hello.session, from, now);
   if (Floods(worker)) return CutOff(worker, "a flood of HELLOs", now);
-  worker.build = {Label(hello.software), Label(hello.v8), SandboxLabel(hello.sandbox)};
-  worker.reproducible = wire::HasCapability(hello.capabilities, wire::kReproducibleCapability);
-  worker.slots = hello.slots;
-  worker.memory_mb = hello.memory_mb;
-  worker.full_memory_mb = hello.memory_mb;
-  const LogFields fields = {{"worker", worker.session.str()}, {"slots", worker.slots},
-                            {"memoryMb", worker.memory_mb},   {"jobs", worker.used_slots()},
+  workers_.Introduce(worker, {Label(hello.software), Label(hello.v8), SandboxLabel(hello.sandbox)},
+                     SkillOf(hello), {hello.slots, hello.memory_mb});
+  const LogFields fields = {{"worker", worker.session.str()}, {"slots", hello.slots},
+                            {"memoryMb", hello.memory_mb},    {"jobs", worker.used_slots()},
                             {"software", hello.software},     {"v8", hello.v8},
                             {"sandbox", hello.sandbox}};
   if (known) {
@@ -293,7 +295,7 @@ void BrokerCore::FromWorker(Worker& worker, wire::Header& header, std::vector<Pa
           return TakeStats(worker, message);
         } else if constexpr (std::is_same_v<Message, wire::Drain>) {
           log::Info("worker drains", {{"worker", worker.session.str()}, {"jobs", worker.used_slots()}});
-          worker.state = Next(worker.state, WorkerEvent::kDrain).value_or(worker.state);
+          workers_.Advance(worker, WorkerEvent::kDrain);
         } else if constexpr (std::is_same_v<Message, wire::Ping>) {
           outbox_.Put(worker.link, wire::Pong{message.number});
         } else if constexpr (std::is_same_v<Message, wire::Pong>) {
@@ -315,24 +317,24 @@ std::optional<std::string> BrokerCore::OnCredit(Worker& worker, const wire::Cred
     return "a credit of " + std::to_string(credit.slots) + " slots and " + std::to_string(credit.memory_mb) +
            " MiB";
   }
-  worker.slots = credit.slots;
-  worker.memory_mb = credit.memory_mb;
-  worker.full_memory_mb = std::max(worker.full_memory_mb, worker.memory_mb);
+  workers_.SetCredit(worker, {credit.slots, credit.memory_mb});
   ledger_.Dispatch(now);
   return std::nullopt;
 }
 
 std::optional<std::string> BrokerCore::TakeStats(Worker& worker, const wire::Stats& stats) {
   const WorkerStats told = wire::FromStats(stats);
-  const auto fresh = NewSince(told, worker.stats);
+  const auto fresh = NewSince(told, worker.stats());
   if (!fresh) return "figures that cannot be: " + fresh.error().message;
   counters_.workers.AddCounts(*fresh);
-  worker.stats = told;
+  workers_.SetStats(worker, told);
   return std::nullopt;
 }
 
 BrokerGauges BrokerCore::gauges() const {
-  return {ledger_.queue().size(), ledger_.queue().bytes(), workers_.Sums(), sessions_.Sums(),
+  const KeptForClient& kept = ledger_.kept();
+  return {ledger_.queue().size(), ledger_.queue().bytes(), workers_.Sums(),
+          SessionSums{sessions_.size(), sessions_.away(), kept.finals, kept.final_bytes, kept.own_bytes},
           workers_.Builds()};
 }
 
@@ -344,10 +346,9 @@ void BrokerCore::OnUndeliverable(Send send, TimePoint now) {
   }
   Worker* worker = workers_.Find(send.peer);
   if (worker == nullptr) return;
-  if (const auto next = Next(worker->state, WorkerEvent::kUnreachable)) {
+  if (workers_.Advance(*worker, WorkerEvent::kUnreachable)) {
     log::Warn("worker cannot be reached; its jobs are its own for a while",
               {{"worker", worker->session.str()}, {"returnMs", config_.worker_return.count()}});
-    worker->state = *next;
     worker->away_until = now + config_.worker_return;
   }
   if (const auto* dispatch = std::get_if<wire::Dispatch>(&send.header)) {
@@ -381,7 +382,7 @@ void BrokerCore::DropSilentPeers(TimePoint now) {
     }
   }
   for (Worker* worker : workers_.All()) {
-    const bool late = worker->state == WorkerState::kAway && now >= worker->away_until;
+    const bool late = worker->state() == WorkerState::kAway && now >= worker->away_until;
     if (!late && now - worker->last_heard < config_.peer_timeout) continue;
     log::Warn("worker is given up", {{"worker", worker->session.str()},
                                      {"cause", late ? "did not come back" : "silent too long"},
@@ -394,7 +395,7 @@ void BrokerCore::PingAll() {
   for (Session* session : sessions_.All()) ledger_.Ping(*session);
   for (Worker* worker : workers_.All()) {
     worker->control_messages = 0;
-    if (worker->state != WorkerState::kAway)
+    if (worker->state() != WorkerState::kAway)
       outbox_.Put(worker->link, wire::Ping{worker->answers.NextPing()});
   }
 }

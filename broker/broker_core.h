@@ -49,7 +49,7 @@ class BrokerCore {
   std::uint64_t queued_bytes() const { return ledger_.queue().bytes(); }
   std::uint64_t running() const { return workers_.leases(); }
   /// Finals, events and host calls kept for clients, in bytes.
-  std::uint64_t held_bytes() const { return ledger_.held_bytes(); }
+  std::uint64_t held_bytes() const { return ledger_.kept().bytes(); }
   std::size_t workers() const { return workers_.size(); }
   std::size_t sessions() const { return sessions_.size(); }
 

@@ -50,6 +50,7 @@ Delivery ClientLink::SendRefusal(Session& session, wire::Final final, Payload pa
   }
   session.pipe.Push(std::move(final), {std::move(payload)});
   Pump(session);
+  flow_.Note(session);
   return Delivery::kTaken;
 }
 

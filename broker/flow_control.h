@@ -31,13 +31,15 @@ class FlowControl {
   /// again.
   bool TakeRelief();
 
-  std::uint64_t held_bytes() const { return held_bytes_; }
+  /// For all sessions together.
+  const KeptForClient& kept() const { return kept_; }
+  std::uint64_t held_bytes() const { return kept_.bytes(); }
 
  private:
   bool PastFairShare(const Session& session) const;
 
   const BrokerConfig& config_;
-  std::uint64_t held_bytes_ = 0;
+  KeptForClient kept_;
   std::uint64_t holders_ = 0;  // sessions that hold anything
   bool was_full_ = false;
 };

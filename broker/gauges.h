@@ -1,6 +1,7 @@
 // What is true in the broker now rather than counted.
 //
-// Threads: the core's; taken between events.
+// Threads: the core's; taken between events. The sums are kept, not summed up: asking costs the same however
+// many peers there are.
 #pragma once
 
 #include <compare>
@@ -29,6 +30,10 @@ struct WorkerSums {
   std::uint64_t memory_free_mb = 0;  ///< of accepting workers
   std::uint64_t spares = 0;
   std::uint64_t cells = 0;
+
+  WorkerSums& operator+=(const WorkerSums& more);
+  WorkerSums& operator-=(const WorkerSums& less);
+  bool operator==(const WorkerSums&) const = default;
 };
 
 struct SessionSums {

@@ -4,6 +4,10 @@
 
 namespace skerry::broker {
 
+Need NeedOf(const JobSpec& spec) {
+  return {spec.memory_mb, AsksForReproducibility(spec) ? Skill::kReproducible : Skill::kPlain};
+}
+
 bool Advance(Job& job, JobEvent event) {
   const std::optional<JobState> next = Next(job.state, event);
   if (!next) {

@@ -27,6 +27,17 @@ struct OpenCall {
   std::uint64_t bytes() const { return sizeof(OpenCall) + BytesOf(payloads); }
 };
 
+/// What a worker knows of what jobs may ask. Each includes those before it.
+enum class Skill : std::uint8_t { kPlain, kReproducible };  // the latter knows seed, clock and receipt
+inline constexpr std::size_t kSkills = 2;
+
+/// What a job asks of the worker that is to run it.
+struct Need {
+  std::uint64_t memory_mb = 0;
+  Skill skill = Skill::kPlain;  ///< else a worker would pass over what it does not know, and not say so
+};
+Need NeedOf(const JobSpec& spec);
+
 struct Job {
   Session* session = nullptr;
   JobSpec spec;                   ///< its limits resolved: every limit that is set, by name

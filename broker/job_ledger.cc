@@ -85,8 +85,9 @@ void JobLedger::Resubmitted(Session& session, Job& known, std::uint64_t fingerpr
 }
 
 JobError JobLedger::NeverFits(const JobSpec& spec) const {
-  const std::uint64_t largest = workers_.LargestMemoryMb(spec);
-  if (largest == 0 && AsksForReproducibility(spec)) {
+  const Need need = NeedOf(spec);
+  const std::uint64_t largest = workers_.LargestMemoryMb(need.skill);
+  if (largest == 0 && need.skill == Skill::kReproducible) {
     return MakeError(Code::kOverloaded,
                      "no worker of this pool knows seed, clock and receipt: upgrade its workers");
   }
@@ -114,18 +115,18 @@ std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& sessio
                               " unfinished jobs, its credit is " + std::to_string(config_.client_credit))};
   }
   if (session.finals.size() >= config_.max_unacked_finals ||
-      session.held_bytes >= config_.max_unacked_bytes.count()) {
+      session.kept.bytes() >= config_.max_unacked_bytes.count()) {
     return Refusal{Rejection::kUnread,
                    Overloaded("this client has not acknowledged " + std::to_string(session.finals.size()) +
-                              " finals, " + std::to_string(session.held_bytes >> 20) +
+                              " finals, " + std::to_string(session.kept.bytes() >> 20) +
                               " MiB are kept for it: read and acknowledge them")};
   }
-  if (workers_.AnyAccepting() && !workers_.CouldEverTake(spec)) {
+  if (workers_.AnyAccepting() && !workers_.CouldEverTake(NeedOf(spec))) {
     // No retryAfterMs: waiting does not help while the pool is what it is.
     return Refusal{Rejection::kNeverFits, NeverFits(spec)};
   }
   if (spec.admission == Admission::kFailFast &&
-      (queue_.Front() != nullptr || flow_.MustWait(session) || !workers_.PickFor(spec))) {
+      (queue_.Front() != nullptr || flow_.MustWait(session) || !workers_.PickFor(NeedOf(spec)))) {
     return NothingFree(spec);
   }
   if (!queue_.HasRoomFor(bytes)) {

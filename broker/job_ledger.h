@@ -69,7 +69,7 @@ class JobLedger {
 
   const DispatchQueue& queue() const { return queue_; }
   /// Kept for clients: finals, events and calls.
-  std::uint64_t held_bytes() const { return flow_.held_bytes(); }
+  const KeptForClient& kept() const { return flow_.kept(); }
 
  private:
   Job* FindLease(Worker& worker, LeaseId lease);

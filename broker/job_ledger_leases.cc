@@ -28,8 +28,8 @@ void SortLaterLeasesFirst(std::vector<Job*>& jobs) {
 }  // namespace
 
 Job* JobLedger::FindLease(Worker& worker, LeaseId lease) {
-  const auto found = worker.leases.find(lease);
-  return found == worker.leases.end() ? nullptr : found->second;
+  const auto found = worker.leases().find(lease);
+  return found == worker.leases().end() ? nullptr : found->second;
 }
 
 std::optional<std::string> JobLedger::Stray(Worker& worker, LeaseId lease, std::string_view type) {
@@ -62,7 +62,7 @@ void JobLedger::Release(Job& job) {
 }
 
 void JobLedger::SendTo(Worker& worker, wire::Header header, std::vector<Payload> payloads) {
-  if (worker.state == WorkerState::kServing || worker.state == WorkerState::kDraining)
+  if (worker.state() == WorkerState::kServing || worker.state() == WorkerState::kDraining)
     outbox_.Put(worker.link, std::move(header), std::move(payloads));
 }
 
@@ -147,7 +147,7 @@ std::optional<std::string> JobLedger::Finish(Worker& worker, wire::Final final, 
 void JobLedger::Reconcile(Worker& worker, const std::vector<LeaseId>& named, TimePoint now) {
   const std::unordered_set<LeaseId> held(named.begin(), named.end());
   std::vector<Job*> unnamed;
-  for (auto& [lease, job] : worker.leases) {
+  for (auto& [lease, job] : worker.leases()) {
     if (!held.contains(lease)) unnamed.push_back(job);
     // The CANCEL may have been lost with the link; a second one does no harm.
     if (held.contains(lease) && job->state == JobState::kCancelling)
@@ -156,12 +156,12 @@ void JobLedger::Reconcile(Worker& worker, const std::vector<LeaseId>& named, Tim
   SortLaterLeasesFirst(unnamed);
   for (Job* job : unnamed) Unnamed(*job, now);
   for (const LeaseId lease : held) {
-    if (worker.leases.contains(lease)) continue;
+    if (worker.leases().contains(lease)) continue;
     worker.revoked.Add(lease);
     SendTo(worker, wire::Cancel{JobId(), lease});
   }
   for (const AnswerKeep::Kept& kept : worker.answers.kept()) {
-    if (worker.leases.contains(kept.answer.lease)) SendTo(worker, kept.answer, kept.payloads);
+    if (worker.leases().contains(kept.answer.lease)) SendTo(worker, kept.answer, kept.payloads);
   }
 }
 
@@ -177,7 +177,7 @@ void JobLedger::Unnamed(Job& job, TimePoint now) {
 
 void JobLedger::WorkerGone(Worker& worker, const std::string& why, TimePoint now) {
   std::vector<Job*> jobs;
-  for (auto& [lease, job] : worker.leases) jobs.push_back(job);
+  for (auto& [lease, job] : worker.leases()) jobs.push_back(job);
   SortLaterLeasesFirst(jobs);
   for (Job* job : jobs) Lose(*job, why, now);
   workers_.Erase(worker);
@@ -223,7 +223,7 @@ void JobLedger::Dispatch(TimePoint now) {
     Session& session = *job->session;
     if (flow_.MustWait(session)) {
       queue_.Hold(session);
-    } else if (Worker* worker = workers_.PickFor(job->spec)) {
+    } else if (Worker* worker = workers_.PickFor(NeedOf(job->spec))) {
       if (auto refused = CrashesTooOften(job->spec, job->payloads, now)) {
         RefuseInQueue(*job, *std::move(refused), now);
       } else {
@@ -231,7 +231,7 @@ void JobLedger::Dispatch(TimePoint now) {
       }
     } else if (!workers_.AnyAccepting()) {
       return;
-    } else if (!workers_.CouldEverTake(job->spec)) {
+    } else if (!workers_.CouldEverTake(NeedOf(job->spec))) {
       EndWithError(*job, JobEvent::kRefuse, NeverFits(job->spec), now);
     } else if (!workers_.AnyFreeSlot() || ++passed > kMaxPassed || !MayBePassed(*job, now)) {
       return;
@@ -278,7 +278,7 @@ void JobLedger::SendDispatch(Job& job, Worker& worker, TimePoint now) {
 void JobLedger::ExpireLeases(TimePoint now) {
   std::vector<Job*> late;
   for (Worker* worker : workers_.All()) {
-    for (auto& [lease, job] : worker->leases) {
+    for (auto& [lease, job] : worker->leases()) {
       if (job->lease_deadline <= now) late.push_back(job);
     }
   }

@@ -60,15 +60,15 @@ TEST(RandomHistory, NoWorkerEverHoldsMoreThanItsSlotsOrMemoryAtADispatch) {
   std::vector<std::unique_ptr<Job>> jobs;
   Worker& worker = workers.Connect(SessionId("w"), WorkerPeer("w"), TimePoint());
   for (int i = 0; i < 20'000; ++i) {
-    worker.slots = random() % 6;
-    worker.memory_mb = random() % 1024;
+    const std::uint64_t slots = random() % 6;
+    workers.SetCredit(worker, {slots, random() % 1024});
     auto job = std::make_unique<Job>();
     job->spec.memory_mb = 8 + random() % 400;
     job->lease = LeaseId(static_cast<std::uint64_t>(i) + 1);
-    if (Worker* picked = workers.PickFor(job->spec)) {
+    if (Worker* picked = workers.PickFor(NeedOf(job->spec))) {
       workers.Take(*picked, *job);
-      ASSERT_LE(picked->used_slots(), picked->slots);
-      ASSERT_LE(picked->used_memory_mb, picked->memory_mb);
+      ASSERT_LE(picked->used_slots(), picked->credit().slots);
+      ASSERT_LE(picked->used_memory_mb(), picked->credit().memory_mb);
       jobs.push_back(std::move(job));
     }
     if (!jobs.empty() && random() % 2 == 0) {
@@ -78,7 +78,7 @@ TEST(RandomHistory, NoWorkerEverHoldsMoreThanItsSlotsOrMemoryAtADispatch) {
     }
     std::uint64_t sum = 0;
     for (const auto& held : jobs) sum += held->spec.memory_mb;
-    ASSERT_EQ(worker.used_memory_mb, sum);
+    ASSERT_EQ(worker.used_memory_mb(), sum);
     ASSERT_EQ(worker.used_slots(), jobs.size());
   }
 }

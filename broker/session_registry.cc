@@ -12,6 +12,7 @@ Session& SessionRegistry::Connect(const SessionId& id, const Peer& link, TimePoi
   } else {
     links_.erase(session->link);
   }
+  if (session->state == SessionState::kAway) --away_;
   session->link = link;
   session->state = Next(session->state, SessionEvent::kHello).value_or(SessionState::kLinked);
   session->last_heard = now;
@@ -28,6 +29,7 @@ bool SessionRegistry::GoAway(Session& session, SessionEvent why, TimePoint expir
   const auto next = Next(session.state, why);
   if (next != SessionState::kAway) return false;
   session.state = *next;
+  ++away_;
   session.expires = expires;
   return true;
 }
@@ -35,6 +37,7 @@ bool SessionRegistry::GoAway(Session& session, SessionEvent why, TimePoint expir
 void SessionRegistry::Close(Session& session, SessionEvent why) {
   const auto next = Next(session.state, why);
   if (next != SessionState::kClosed) return;
+  if (session.state == SessionState::kAway) --away_;
   session.state = *next;
   links_.erase(session.link);
   const auto found = sessions_.find(session.id);
@@ -50,18 +53,6 @@ bool SessionRegistry::EraseIfDone(Session& session) {
   if (found == closed_.end() || !found->second->jobs.empty()) return false;
   closed_.erase(found);
   return true;
-}
-
-SessionSums SessionRegistry::Sums() const {
-  SessionSums sums;
-  sums.sessions = sessions_.size();
-  for (const auto& [id, session] : sessions_) {
-    sums.away += session->state == SessionState::kAway ? 1 : 0;
-    sums.unacked_finals += session->finals.size();
-    sums.unacked_bytes += session->final_bytes;
-    sums.backlog_bytes += session->pipe.own_bytes();
-  }
-  return sums;
 }
 
 std::vector<Session*> SessionRegistry::All() {

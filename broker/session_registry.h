@@ -20,6 +20,14 @@
 
 namespace skerry::broker {
 
+/// What is kept for a client until it has read or acknowledged it.
+struct KeptForClient {
+  std::uint64_t finals = 0;
+  std::uint64_t final_bytes = 0;
+  std::uint64_t own_bytes = 0;  ///< of its pipe: events, calls, refusals
+  std::uint64_t bytes() const { return final_bytes + own_bytes; }
+};
+
 struct Session {
   SessionId id;
   TenantId tenant;
@@ -34,8 +42,8 @@ struct Session {
   std::uint64_t final_bytes = 0;
   std::uint64_t epoch = 0;  ///< of this life: a client that missed the end of an earlier one must hear of it
   ClientPipe pipe;
-  bool lost_messages = false;    ///< its present link did not take one: what is in flight must be sent anew
-  std::uint64_t held_bytes = 0;  ///< FlowControl's figure
+  bool lost_messages = false;  ///< its present link did not take one: what is in flight must be sent anew
+  KeptForClient kept;          ///< FlowControl's figures
   std::uint64_t open_call_bytes = 0;  ///< of its jobs' open calls
 
   Job* Find(const JobId& job_id) {
@@ -62,12 +70,13 @@ class SessionRegistry {
   std::vector<Session*> All();
   std::size_t size() const { return sessions_.size(); }
   std::size_t closing() const { return closed_.size(); }
-  SessionSums Sums() const;
+  std::size_t away() const { return away_; }
 
  private:
   std::unordered_map<SessionId, std::unique_ptr<Session>> sessions_;
   std::unordered_map<Peer, Session*> links_;
   std::unordered_map<Session*, std::unique_ptr<Session>> closed_;
+  std::size_t away_ = 0;
 };
 
 }  // namespace skerry::broker

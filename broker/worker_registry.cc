@@ -1,22 +1,87 @@
 #include "broker/worker_registry.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace skerry::broker {
+namespace {
+
+WorkerSums ShareOf(const Worker& worker) {
+  const auto left = [](std::uint64_t all, std::uint64_t used) { return all > used ? all - used : 0; };
+  WorkerSums share;
+  share.workers = 1;
+  share.slots_used = worker.used_slots();
+  share.memory_promised_mb = worker.used_memory_mb();
+  share.spares = worker.stats().spares;
+  share.cells = worker.stats().cells;
+  if (!worker.accepting() || worker.credit().slots == 0) return share;
+  share.accepting = 1;
+  share.slots_free = left(worker.credit().slots, worker.used_slots());
+  share.memory_free_mb = left(worker.credit().memory_mb, worker.used_memory_mb());
+  return share;
+}
+
+/// Each skill includes those before it.
+std::size_t SkillsHad(const Worker& worker) {
+  return static_cast<std::size_t>(worker.skill()) + 1;
+}
+
+template <class Key>
+void Discount(std::map<Key, std::uint64_t>& counts, const Key& key) {
+  const auto found = counts.find(key);
+  if (found != counts.end() && --found->second == 0) counts.erase(found);
+}
+
+}  // namespace
+
+void WorkerRegistry::LeaveRoom(Worker& worker) {
+  sums_ -= ShareOf(worker);
+  for (std::size_t skill = 0; skill < kSkills; ++skill) {
+    const auto place = std::exchange(worker.places_[skill], WorkerIndex::kNowhere);
+    if (place != WorkerIndex::kNowhere) crowds_[skill].index.Remove(place);
+  }
+}
+
+void WorkerRegistry::EnterRoom(Worker& worker) {
+  sums_ += ShareOf(worker);
+  if (!worker.accepting() || worker.used_slots() >= worker.credit_.slots) return;
+  const auto free_mb = static_cast<std::int64_t>(worker.credit_.memory_mb - worker.used_memory_mb_);
+  for (std::size_t skill = 0; skill < SkillsHad(worker); ++skill) {
+    worker.places_[skill] =
+        crowds_[skill].index.Add(worker, {worker.used_slots(), worker.credit_.slots, free_mb});
+  }
+}
+
+void WorkerRegistry::Leave(Worker& worker) {
+  LeaveRoom(worker);
+  for (std::size_t skill = 0; worker.accepting() && skill < SkillsHad(worker); ++skill)
+    Discount(crowds_[skill].offers, worker.full_memory_mb_);
+  Discount(builds_, worker.build_);
+}
+
+void WorkerRegistry::Enter(Worker& worker) {
+  EnterRoom(worker);
+  for (std::size_t skill = 0; worker.accepting() && skill < SkillsHad(worker); ++skill)
+    ++crowds_[skill].offers[worker.full_memory_mb_];
+  ++builds_[worker.build_];
+}
 
 Worker& WorkerRegistry::Connect(const SessionId& session, const Peer& link, TimePoint now) {
-  std::unique_ptr<Worker>& worker = workers_[session];
-  if (worker == nullptr) {
-    worker = std::make_unique<Worker>();
-    worker->session = session;
+  std::unique_ptr<Worker>& known = workers_[session];
+  if (known == nullptr) {
+    known = std::make_unique<Worker>();
+    known->session = session;
   } else {
-    links_.erase(worker->link);
+    Leave(*known);
+    links_.erase(known->link);
   }
-  worker->link = link;
-  worker->state = Next(worker->state, WorkerEvent::kHello).value_or(WorkerState::kServing);
-  worker->last_heard = now;
-  links_[link] = worker.get();
-  return *worker;
+  Worker& worker = *known;
+  worker.link = link;
+  worker.state_ = Next(worker.state_, WorkerEvent::kHello).value_or(WorkerState::kServing);
+  worker.last_heard = now;
+  links_[link] = &worker;
+  Enter(worker);
+  return worker;
 }
 
 Worker* WorkerRegistry::Find(const Peer& link) {
@@ -25,81 +90,58 @@ Worker* WorkerRegistry::Find(const Peer& link) {
 }
 
 void WorkerRegistry::Erase(Worker& worker) {
+  Leave(worker);
   links_.erase(worker.link);
   // A copy: erasing by a reference into the erased record would read freed memory.
   const SessionId session = worker.session;
   workers_.erase(session);
 }
 
-Worker* WorkerRegistry::PickFor(const JobSpec& job) {
-  Worker* best = nullptr;
-  for (auto& [session, worker] : workers_) {
-    if (!worker->HasRoomFor(job)) continue;
-    // Least loaded: used/slots compared without division.
-    if (best == nullptr || worker->used_slots() * best->slots < best->used_slots() * worker->slots)
-      best = worker.get();
-  }
-  return best;
+void WorkerRegistry::Introduce(Worker& worker, WorkerBuild build, Skill skill, Credit credit) {
+  Leave(worker);
+  worker.build_ = std::move(build);
+  worker.skill_ = skill;
+  worker.credit_ = credit;
+  worker.full_memory_mb_ = credit.memory_mb;
+  Enter(worker);
 }
 
-bool WorkerRegistry::CouldEverTake(const JobSpec& job) const {
-  return job.memory_mb <= LargestMemoryMb(job);
+void WorkerRegistry::SetCredit(Worker& worker, Credit credit) {
+  Leave(worker);
+  worker.credit_ = credit;
+  worker.full_memory_mb_ = std::max(worker.full_memory_mb_, credit.memory_mb);
+  Enter(worker);
 }
 
-std::uint64_t WorkerRegistry::LargestMemoryMb(const JobSpec& job) const {
-  std::uint64_t largest = 0;
-  for (const auto& [session, worker] : workers_) {
-    if (worker->accepting() && worker->Understands(job)) largest = std::max(largest, worker->full_memory_mb);
-  }
-  return largest;
+bool WorkerRegistry::Advance(Worker& worker, WorkerEvent event) {
+  const auto next = Next(worker.state_, event);
+  if (!next) return false;
+  Leave(worker);
+  worker.state_ = *next;
+  Enter(worker);
+  return true;
 }
 
-bool WorkerRegistry::AnyAccepting() const {
-  for (const auto& [session, worker] : workers_) {
-    if (worker->accepting()) return true;
-  }
-  return false;
-}
-
-bool WorkerRegistry::AnyFreeSlot() const {
-  for (const auto& [session, worker] : workers_) {
-    if (worker->accepting() && worker->used_slots() < worker->slots) return true;
-  }
-  return false;
-}
-
-WorkerSums WorkerRegistry::Sums() const {
-  const auto left = [](std::uint64_t all, std::uint64_t used) { return all > used ? all - used : 0; };
-  WorkerSums sums;
-  sums.workers = workers_.size();
-  for (const auto& [session, worker] : workers_) {
-    sums.slots_used += worker->used_slots();
-    sums.memory_promised_mb += worker->used_memory_mb;
-    sums.spares += worker->stats.spares;
-    sums.cells += worker->stats.cells;
-    if (!worker->accepting() || worker->slots == 0) continue;
-    ++sums.accepting;
-    sums.slots_free += left(worker->slots, worker->used_slots());
-    sums.memory_free_mb += left(worker->memory_mb, worker->used_memory_mb);
-  }
-  return sums;
-}
-
-WorkerBuilds WorkerRegistry::Builds() const {
-  WorkerBuilds builds;
-  for (const auto& [session, worker] : workers_) ++builds[worker->build];
-  return builds;
+void WorkerRegistry::SetStats(Worker& worker, const WorkerStats& stats) {
+  sums_ -= ShareOf(worker);
+  worker.stats_ = stats;
+  sums_ += ShareOf(worker);
 }
 
 void WorkerRegistry::Take(Worker& worker, Job& job) {
+  LeaveRoom(worker);
   job.worker = &worker;
-  worker.leases[job.lease] = &job;
-  worker.used_memory_mb += job.spec.memory_mb;
+  worker.leases_[job.lease] = &job;
+  worker.used_memory_mb_ += job.spec.memory_mb;
+  EnterRoom(worker);
 }
 
 void WorkerRegistry::Release(Job& job) {
   if (job.worker == nullptr) return;
-  if (job.worker->leases.erase(job.lease) > 0) job.worker->used_memory_mb -= job.spec.memory_mb;
+  Worker& worker = *job.worker;
+  LeaveRoom(worker);
+  if (worker.leases_.erase(job.lease) > 0) worker.used_memory_mb_ -= job.spec.memory_mb;
+  EnterRoom(worker);
   job.worker = nullptr;
   job.lease = LeaseId();
 }
@@ -109,12 +151,6 @@ std::vector<Worker*> WorkerRegistry::All() {
   all.reserve(workers_.size());
   for (auto& [session, worker] : workers_) all.push_back(worker.get());
   return all;
-}
-
-std::uint64_t WorkerRegistry::leases() const {
-  std::uint64_t sum = 0;
-  for (const auto& [session, worker] : workers_) sum += worker->leases.size();
-  return sum;
 }
 
 }  // namespace skerry::broker

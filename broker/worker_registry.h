@@ -3,10 +3,15 @@
 // Slots and memory are credit: what is in use never passes what the worker said, at the moment of dispatch. A
 // worker that lowers its credit below what it runs simply gets nothing until enough has ended.
 //
+// Whatever bears on who gets the next job changes through the registry, which keeps its indexes and its sums
+// in step: finding a worker costs the logarithm of their number, every other question nothing that grows.
+//
 // Ownership: owns Worker records; jobs point to them while they run. Threads: the core's.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -16,6 +21,7 @@
 #include "broker/gauges.h"
 #include "broker/job.h"
 #include "broker/outbox.h"
+#include "broker/worker_index.h"
 #include "broker/worker_state.h"
 #include "common/ids.h"
 #include "common/units.h"
@@ -23,34 +29,45 @@
 
 namespace skerry::broker {
 
+/// What a worker may be given at once.
+struct Credit {
+  std::uint64_t slots = 0;
+  std::uint64_t memory_mb = 0;
+};
+
 struct Worker {
   SessionId session;
   Peer link;
   TimePoint last_heard;
-  std::uint64_t slots = 0;  ///< credit now
-  std::uint64_t memory_mb = 0;
-  std::uint64_t full_memory_mb = 0;  ///< the most it ever offered: whether a job could ever run there
-  std::uint64_t used_memory_mb = 0;
-  bool reproducible = false;  ///< knows `seed`, `clock` and `receipt`
-  WorkerBuild build;
-  WorkerStats stats;  ///< as it told them last
-  WorkerState state = WorkerState::kServing;
   TimePoint away_until;
-  std::unordered_map<LeaseId, Job*> leases;
   /// Taken from it while it held them, or named by it and not its own: what still comes for these is no lie.
   BoundedSet<LeaseId, wire::kMaxArray> revoked;
   std::uint64_t seen = 0;  ///< the highest number of its messages; lower ones come twice
   AnswerKeep answers;
   std::uint64_t control_messages = 0;  ///< since the last heartbeat
 
-  bool accepting() const { return state == WorkerState::kServing; }
-  std::uint64_t used_slots() const { return leases.size(); }
-  /// Whether it would do all that the job asks, and not pass over what it does not know.
-  bool Understands(const JobSpec& job) const { return reproducible || !AsksForReproducibility(job); }
-  bool HasRoomFor(const JobSpec& job) const {
-    return accepting() && Understands(job) && used_slots() < slots &&
-           used_memory_mb + job.memory_mb <= memory_mb;
-  }
+  WorkerState state() const { return state_; }
+  bool accepting() const { return state_ == WorkerState::kServing; }
+  const Credit& credit() const { return credit_; }
+  Skill skill() const { return skill_; }
+  /// The most it ever offered: whether a job could ever run there.
+  std::uint64_t full_memory_mb() const { return full_memory_mb_; }
+  const WorkerStats& stats() const { return stats_; }  ///< as it told them last
+  const std::unordered_map<LeaseId, Job*>& leases() const { return leases_; }
+  std::uint64_t used_slots() const { return leases_.size(); }
+  std::uint64_t used_memory_mb() const { return used_memory_mb_; }
+
+ private:
+  friend class WorkerRegistry;
+  WorkerState state_ = WorkerState::kServing;
+  Credit credit_;
+  Skill skill_ = Skill::kPlain;
+  std::uint64_t full_memory_mb_ = 0;
+  std::uint64_t used_memory_mb_ = 0;
+  std::unordered_map<LeaseId, Job*> leases_;
+  WorkerBuild build_;
+  WorkerStats stats_;
+  std::array<WorkerIndex::Place, kSkills> places_ = {WorkerIndex::kNowhere, WorkerIndex::kNowhere};
 };
 
 class WorkerRegistry {
@@ -61,30 +78,57 @@ class WorkerRegistry {
   Worker* Find(const Peer& link);
   void Erase(Worker& worker);
 
-  /// The least loaded worker with a free slot and the memory that understands the job, or null.
-  Worker* PickFor(const JobSpec& job);
-  /// Whether some worker that takes jobs at all could run this one when idle.
-  bool CouldEverTake(const JobSpec& job) const;
-  /// The most memory that any accepting worker that understands it has for the job; 0: there is none.
-  std::uint64_t LargestMemoryMb(const JobSpec& job) const;
-  /// Whether any worker is serving.
-  bool AnyAccepting() const;
-  /// Whether any of them has a free slot, whatever its memory.
-  bool AnyFreeSlot() const;
-
+  /// What its HELLO says: its credit then is all that it has.
+  void Introduce(Worker& worker, WorkerBuild build, Skill skill, Credit credit);
+  void SetCredit(Worker& worker, Credit credit);
+  /// False, and nothing done, where the event means nothing in its state.
+  bool Advance(Worker& worker, WorkerEvent event);
+  void SetStats(Worker& worker, const WorkerStats& stats);
   void Take(Worker& worker, Job& job);
   void Release(Job& job);
+
+  /// The least loaded worker with a free slot, the memory and the skill, or null. Equally loaded ones take
+  /// turns.
+  Worker* PickFor(const Need& need) const { return With(need.skill).index.LeastLoaded(need.memory_mb); }
+  /// Whether some worker that takes jobs at all could run this one when idle.
+  bool CouldEverTake(const Need& need) const { return need.memory_mb <= LargestMemoryMb(need.skill); }
+  /// The most memory that any accepting worker of that skill has for one job; 0: there is none.
+  std::uint64_t LargestMemoryMb(Skill skill) const {
+    const auto& offers = With(skill).offers;
+    return offers.empty() ? 0 : offers.rbegin()->first;
+  }
+  /// Whether any worker is serving.
+  bool AnyAccepting() const { return !With(Skill::kPlain).offers.empty(); }
+  /// Whether any of them has a free slot, whatever its memory and skill.
+  bool AnyFreeSlot() const { return !With(Skill::kPlain).index.empty(); }
 
   /// Pointers stay valid until the worker is erased.
   std::vector<Worker*> All();
   std::size_t size() const { return workers_.size(); }
-  std::uint64_t leases() const;
-  WorkerSums Sums() const;
-  WorkerBuilds Builds() const;
+  std::uint64_t leases() const { return sums_.slots_used; }
+  const WorkerSums& Sums() const { return sums_; }
+  const WorkerBuilds& Builds() const { return builds_; }
 
  private:
+  /// The accepting workers that have a skill.
+  struct Crowd {
+    WorkerIndex index;                              // those with a free slot
+    std::map<std::uint64_t, std::uint64_t> offers;  // full memory, how many have it
+  };
+  const Crowd& With(Skill skill) const { return crowds_[static_cast<std::size_t>(skill)]; }
+
+  // What the worker counts in crowds, sums and builds is taken out before it changes, and put in
+  // again.
+  void LeaveRoom(Worker& worker);
+  void EnterRoom(Worker& worker);
+  void Leave(Worker& worker);
+  void Enter(Worker& worker);
+
   std::unordered_map<SessionId, std::unique_ptr<Worker>> workers_;
   std::unordered_map<Peer, Worker*> links_;
+  std::array<Crowd, kSkills> crowds_;
+  WorkerSums sums_;
+  WorkerBuilds builds_;
 };
 
 }  // namespace skerry::broker

@@ -1,0 +1,217 @@
+#include "broker/worker_registry.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "broker/testing/core_harness.h"
+
+namespace skerry::broker {
+namespace {
+
+using testing::WorkerPeer;
+
+/// What the registry keeps, found out by looking at every worker.
+class Scan {
+ public:
+  explicit Scan(WorkerRegistry& registry) : all_(registry.All()) {}
+
+  static bool HasRoom(const Worker& worker, const Need& need) {
+    return worker.accepting() && worker.skill() >= need.skill &&
+           worker.used_slots() < worker.credit().slots &&
+           worker.used_memory_mb() + need.memory_mb <= worker.credit().memory_mb;
+  }
+  const Worker* PickFor(const Need& need) const {
+    const Worker* best = nullptr;
+    for (const Worker* worker : all_) {
+      if (!HasRoom(*worker, need)) continue;
+      if (best == nullptr || IsLessLoaded(*worker, *best)) best = worker;
+    }
+    return best;
+  }
+  static bool IsLessLoaded(const Worker& a, const Worker& b) {
+    return a.used_slots() * b.credit().slots < b.used_slots() * a.credit().slots;
+  }
+  std::uint64_t LargestMemoryMb(Skill skill) const {
+    std::uint64_t largest = 0;
+    for (const Worker* worker : all_) {
+      if (worker->accepting() && worker->skill() >= skill)
+        largest = std::max(largest, worker->full_memory_mb());
+    }
+    return largest;
+  }
+  bool AnyAccepting() const {
+    return std::any_of(all_.begin(), all_.end(), [](const Worker* worker) { return worker->accepting(); });
+  }
+  bool AnyFreeSlot() const {
+    return std::any_of(all_.begin(), all_.end(), [](const Worker* worker) {
+      return worker->accepting() && worker->used_slots() < worker->credit().slots;
+    });
+  }
+  WorkerSums Sums() const {
+    WorkerSums sums;
+    for (const Worker* worker : all_) {
+      ++sums.workers;
+      sums.slots_used += worker->used_slots();
+      sums.memory_promised_mb += worker->used_memory_mb();
+      sums.spares += worker->stats().spares;
+      sums.cells += worker->stats().cells;
+      const auto& [slots, memory_mb] = worker->credit();
+      if (!worker->accepting() || slots == 0) continue;
+      ++sums.accepting;
+      sums.slots_free += slots > worker->used_slots() ? slots - worker->used_slots() : 0;
+      sums.memory_free_mb += memory_mb > worker->used_memory_mb() ? memory_mb - worker->used_memory_mb() : 0;
+    }
+    return sums;
+  }
+
+ private:
+  std::vector<Worker*> all_;
+};
+
+/// Plays events of chance on a registry, as the broker's core would.
+class Play {
+ public:
+  explicit Play(unsigned seed) : random_(seed) {}
+
+  void Step() {
+    const std::string name = "w" + std::to_string(random_() % 12);
+    Worker* worker = registry_.Find(WorkerPeer(name));
+    if (worker == nullptr) return Greet(name);
+    switch (random_() % 10) {
+      case 0:
+        return Greet(name);
+      case 1:
+        return registry_.SetCredit(*worker, AnyCredit());
+      case 2:
+        (void)registry_.Advance(*worker,
+                                random_() % 2 == 0 ? WorkerEvent::kDrain : WorkerEvent::kUnreachable);
+        return;
+      case 3:
+        return Lose(*worker);
+      case 4: {
+        WorkerStats stats;
+        stats.spares = random_() % 9;
+        stats.cells = random_() % 3;
+        return registry_.SetStats(*worker, stats);
+      }
+      case 5:
+      case 6:
+        return End();
+      default:
+        return Begin();
+    }
+  }
+  WorkerRegistry& registry() { return registry_; }
+
+ private:
+  Credit AnyCredit() { return {random_() % 6, 100 + 100 * (random_() % 8)}; }
+  Skill AnySkill() { return random_() % 2 == 0 ? Skill::kPlain : Skill::kReproducible; }
+  void Greet(const std::string& name) {
+    Worker& worker = registry_.Connect(SessionId(name), WorkerPeer(name), TimePoint());
+    registry_.Introduce(worker, {"1", "14", std::to_string(random_() % 3)}, AnySkill(), AnyCredit());
+  }
+  void Begin() {
+    auto job = std::make_unique<Job>();
+    job->spec.memory_mb = 50 * (random_() % 8);
+    job->lease = LeaseId(next_lease_++);
+    Worker* worker = registry_.PickFor({job->spec.memory_mb, AnySkill()});
+    if (worker == nullptr) return;
+    registry_.Take(*worker, *job);
+    jobs_.push_back(std::move(job));
+  }
+  void End() {
+    if (jobs_.empty()) return;
+    std::swap(jobs_[random_() % jobs_.size()], jobs_.back());
+    registry_.Release(*jobs_.back());
+    jobs_.pop_back();
+  }
+  void Lose(Worker& worker) {
+    std::erase_if(jobs_, [&](const std::unique_ptr<Job>& job) {
+      if (job->worker != &worker) return false;
+      registry_.Release(*job);
+      return true;
+    });
+    (void)registry_.Advance(worker, WorkerEvent::kSilent);
+    registry_.Erase(worker);
+  }
+
+  std::mt19937 random_;
+  WorkerRegistry registry_;
+  std::vector<std::unique_ptr<Job>> jobs_;
+  std::uint64_t next_lease_ = 1;
+};
+
+TEST(WorkerRegistry, KnowsWhatALookAtEveryWorkerWouldTell) {
+  Play play(3);
+  WorkerRegistry& registry = play.registry();
+  for (int step = 0; step < 20'000; ++step) {
+    play.Step();
+    const Scan scan(registry);
+    ASSERT_EQ(registry.Sums(), scan.Sums()) << step;
+    for (const Skill skill : {Skill::kPlain, Skill::kReproducible})
+      ASSERT_EQ(registry.LargestMemoryMb(skill), scan.LargestMemoryMb(skill)) << step;
+    ASSERT_EQ(registry.AnyAccepting(), scan.AnyAccepting()) << step;
+    ASSERT_EQ(registry.AnyFreeSlot(), scan.AnyFreeSlot()) << step;
+    std::uint64_t built = 0;
+    for (const auto& [build, count] : registry.Builds()) built += count;
+    ASSERT_EQ(built, registry.size()) << step;
+    for (const Need& need : {Need{0}, Need{100}, Need{350}, Need{0, Skill::kReproducible},
+                             Need{100, Skill::kReproducible}, Need{350, Skill::kReproducible}}) {
+      const Worker* expected = scan.PickFor(need);
+      const Worker* picked = registry.PickFor(need);
+      ASSERT_EQ(picked == nullptr, expected == nullptr) << step;
+      if (picked == nullptr) continue;
+      ASSERT_TRUE(Scan::HasRoom(*picked, need)) << step;
+      ASSERT_FALSE(Scan::IsLessLoaded(*expected, *picked)) << step;  // which of the equals, is its own affair
+    }
+  }
+}
+
+TEST(WorkerRegistry, GivesAReproducibleJobToTheLeastLoadedOfThoseThatKnowWhatItAsks) {
+  WorkerRegistry registry;
+  std::vector<Worker*> workers;
+  for (const Skill skill : {Skill::kPlain, Skill::kReproducible, Skill::kReproducible}) {
+    const std::string name = "w" + std::to_string(workers.size());
+    workers.push_back(&registry.Connect(SessionId(name), WorkerPeer(name), TimePoint()));
+    registry.Introduce(*workers.back(), {}, skill, {2, 1024});
+  }
+  JobSpec spec;
+  spec.seed = 0;
+  Job first, second;
+  first.lease = LeaseId(1);
+  second.lease = LeaseId(2);
+  registry.Take(*workers[1], first);
+  EXPECT_EQ(registry.PickFor(NeedOf(spec)), workers[2]) << "w0 is as idle, and would pass over the seed";
+  registry.Take(*workers[2], second);
+  EXPECT_EQ(registry.PickFor(NeedOf(spec)), workers[1]);
+  EXPECT_EQ(registry.PickFor(NeedOf(JobSpec())), workers[0]);
+  registry.Introduce(*workers[0], {}, Skill::kReproducible, {2, 1024});
+  EXPECT_EQ(registry.PickFor(NeedOf(spec)), workers[0]) << "it was upgraded";
+}
+
+TEST(WorkerRegistry, GivesJobsToEquallyLoadedWorkersInTurn) {
+  WorkerRegistry registry;
+  for (const std::string name : {"a", "b", "c"}) {
+    Worker& worker = registry.Connect(SessionId(name), WorkerPeer(name), TimePoint());
+    registry.Introduce(worker, {}, Skill::kPlain, {2, 1024});
+  }
+  std::string order;
+  for (std::uint64_t i = 1; i <= 6; ++i) {
+    Job job;
+    job.lease = LeaseId(i);
+    Worker* worker = registry.PickFor({});
+    ASSERT_NE(worker, nullptr);
+    registry.Take(*worker, job);
+    registry.Release(job);
+    order += worker->session.str();
+  }
+  EXPECT_EQ(order, "abcabc");
+}
+
+}  // namespace
+}  // namespace skerry::broker
