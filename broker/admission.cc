@@ -1,5 +1,6 @@
 #include "broker/admission.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,9 +42,9 @@ std::optional<JobError> CheckFields(const JobSpec& spec, const std::vector<Paylo
 
 }  // namespace
 
-std::optional<JobError> Admit(JobSpec& spec, const std::vector<Payload>& payloads,
-                              const BrokerConfig& config) {
-  if (auto refused = CheckFields(spec, payloads)) return refused;
+std::variant<Limits, JobError> Admit(const JobSpec& spec, const std::vector<Payload>& payloads,
+                                     const BrokerConfig& config) {
+  if (auto refused = CheckFields(spec, payloads)) return *std::move(refused);
   if (spec.wasm && !config.allow_wasm) {
     return Invalid("wasm is not allowed by this pool's operator (skerry-broker --allow-wasm)");
   }
@@ -62,13 +63,7 @@ std::optional<JobError> Admit(JobSpec& spec, const std::vector<Payload>& payload
     return Invalid("input is " + std::to_string(payloads[1].size()) + " bytes, at most " +
                    std::to_string(kMaxInputBytes) + " allowed");
   }
-  spec.limits.clear();
-  for (const LimitSpec& limit : kLimitSpecs) {
-    const std::uint64_t value = limits.Get(limit.id);
-    if (value != kUnlimited) spec.limits.emplace_back(std::string(limit.name), value);
-  }
-  spec.memory_mb = limits.memory_mb();
-  return std::nullopt;
+  return limits;
 }
 
 std::uint64_t Fingerprint(const JobSpec& spec, const std::vector<Payload>& payloads) {

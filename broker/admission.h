@@ -4,7 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <variant>
 #include <vector>
 
 #include "broker/config.h"
@@ -20,9 +20,9 @@ inline constexpr std::int32_t kMaxPriority = 100;
 /// The longest queue deadline, a week: larger numbers would overflow the clock.
 inline constexpr std::uint64_t kMaxDeadlineMs = 7ull * 24 * 3600 * 1000;
 
-/// Nothing when admitted: `spec.limits` then names every limit that is set and `spec.memory_mb` is theirs.
-std::optional<JobError> Admit(JobSpec& spec, const std::vector<Payload>& payloads,
-                              const BrokerConfig& config);
+/// The limits that it runs under, or why it does not.
+std::variant<Limits, JobError> Admit(const JobSpec& spec, const std::vector<Payload>& payloads,
+                                     const BrokerConfig& config);
 
 /// Tells two jobs of one id apart: a hash of the header and the payload bytes as they came. Not proof against
 /// an adversary: a client could only fool itself.

@@ -17,22 +17,21 @@ std::vector<Payload> Frames(const std::string& code, const std::string& input = 
   return {Payload(code), Payload(input)};
 }
 
-std::optional<JobError> Try(JobSpec spec, const std::vector<Payload>& payloads = Frames("x")) {
-  return Admit(spec, payloads, BrokerConfig());
+std::optional<JobError> Try(const JobSpec& spec, const std::vector<Payload>& payloads = Frames("x"),
+                            const BrokerConfig& config = {}) {
+  auto admitted = Admit(spec, payloads, config);
+  if (auto* refused = std::get_if<JobError>(&admitted)) return std::move(*refused);
+  return std::nullopt;
 }
 
-TEST(Admission, AnAdmittedJobNamesEveryLimitThatIsSetAndItsMemory) {
+TEST(Admission, AnAdmittedJobHasTheLimitsThatItNamesAndDefaultsForTheRest) {
   JobSpec spec = Spec();
   spec.limits = {{"timeoutMs", 5}};
-  ASSERT_FALSE(Admit(spec, Frames("x"), BrokerConfig()));
-  EXPECT_EQ(spec.limits.size(), kLimitCount - 1);  // cpuMs is unlimited and left out
-  EXPECT_EQ(spec.memory_mb, 256u);
-  for (const auto& [name, value] : spec.limits) {
-    EXPECT_NE(name, "cpuMs");
-    if (name == "timeoutMs") {
-      EXPECT_EQ(value, 5u);
-    }
-  }
+  const auto admitted = Admit(spec, Frames("x"), BrokerConfig());
+  ASSERT_TRUE(std::holds_alternative<Limits>(admitted));
+  Limits expected;
+  expected.Set(LimitId::kTimeoutMs, 5);
+  EXPECT_EQ(std::get<Limits>(admitted), expected);
 }
 
 TEST(Admission, WebAssemblyIsForThoseWhoseOperatorAllowsIt) {
@@ -44,7 +43,7 @@ TEST(Admission, WebAssemblyIsForThoseWhoseOperatorAllowsIt) {
   EXPECT_NE(refused->message.find("--allow-wasm"), std::string::npos);
   BrokerConfig config;
   config.allow_wasm = true;
-  EXPECT_FALSE(Admit(spec, Frames("x"), config));
+  EXPECT_FALSE(Try(spec, Frames("x"), config));
 }
 
 TEST(Admission, SeedsAndClocksPassUpToTheirBoundsAndOneMoreIsRefusedByName) {

@@ -35,8 +35,8 @@ Delivery ClientLink::Send(Session& session, wire::Header header, std::vector<Pay
 }
 
 void ClientLink::SendFinal(Session& session, const Job& job) {
-  if (session.state != SessionState::kLinked || session.pipe.HasFinal(job.final_number)) return;
-  session.pipe.Push(job.final, job.final_payloads, job.final_number);
+  if (session.state != SessionState::kLinked || session.pipe.HasFinal(job.end->number)) return;
+  session.pipe.Push(job.end->final, job.end->payloads, job.end->number);
   Pump(session);
 }
 

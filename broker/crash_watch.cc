@@ -8,10 +8,10 @@ namespace skerry::broker {
 namespace {
 
 /// Ids hold no control characters: the NUL keeps a tenant's name and a hash apart.
-std::string ProgramOf(const JobSpec& spec, std::string_view code) {
-  std::string name = spec.tenant.str() + '\0';
-  if (!spec.code_hash.empty()) return name + spec.code_hash;
-  return name + std::to_string(std::hash<std::string_view>()(code));
+std::string NameOf(const Program& program) {
+  std::string name = program.tenant + '\0';
+  if (!program.code_hash.empty()) return name.append(program.code_hash);
+  return name + std::to_string(std::hash<std::string_view>()(program.code));
 }
 
 }  // namespace
@@ -56,21 +56,19 @@ void CrashTable::ForgetFirst() {
   order_.pop_front();
 }
 
-std::optional<CrashRefusal> CrashWatch::Note(const JobSpec& spec, std::string_view code, TimePoint now) {
-  const std::string program = ProgramOf(spec, code);
-  const bool program_refused = programs_.Note(program, now);
-  const bool tenant_refused = tenants_.Note(spec.tenant.str(), now);
-  if (tenant_refused || program_refused) return Check(spec, code, now);
+std::optional<CrashRefusal> CrashWatch::Note(const Program& program, TimePoint now) {
+  const bool program_refused = programs_.Note(NameOf(program), now);
+  const bool tenant_refused = tenants_.Note(program.tenant, now);
+  if (tenant_refused || program_refused) return Check(program, now);
   return std::nullopt;
 }
 
-std::optional<CrashRefusal> CrashWatch::Check(const JobSpec& spec, std::string_view code,
-                                              TimePoint now) const {
-  if (!tenants_.Knows(spec.tenant.str())) return std::nullopt;
-  auto refused = tenants_.Check(spec.tenant.str(), now);
+std::optional<CrashRefusal> CrashWatch::Check(const Program& program, TimePoint now) const {
+  if (!tenants_.Knows(program.tenant)) return std::nullopt;
+  auto refused = tenants_.Check(program.tenant, now);
   if (refused) refused->of = CrashRefusal::Of::kTenant;
-  auto program = programs_.Check(ProgramOf(spec, code), now);
-  if (program && (!refused || program->remaining > refused->remaining)) return program;
+  auto by_program = programs_.Check(NameOf(program), now);
+  if (by_program && (!refused || by_program->remaining > refused->remaining)) return by_program;
   return refused;
 }
 

@@ -2,8 +2,9 @@
 // their address layout, so that each crash of a hostile program is a probe of its neighbours'
 // (docs/decisions/0013).
 //
-//   if (const auto begun = watch.Note(job.spec, code, now)) ...   // a run of the job crashed
-//   if (const auto refused = watch.Check(spec, code, now)) ...    // before a job is queued, or dispatched
+//   if (const auto begun = watch.Note({tenant, code_hash, code}, now)) ...      // a run of a job crashed
+//   if (const auto refused = watch.Check({tenant, code_hash, code}, now)) ...   // before one is queued, or
+//                                                                               // dispatched
 //
 // A program is its tenant and its `codeHash`, or a hash of the code where its client gave none: what a client
 // says falsely harms its own tenant only. The code is hashed when a job crashed, and in Check only while a
@@ -24,7 +25,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/job.h"
 #include "common/units.h"
 
 namespace skerry::broker {
@@ -34,6 +34,13 @@ struct CrashRules {
   std::uint64_t tenant_crashes = 50;  ///< the same of all jobs of a tenant
   Millis window{600'000};
   Millis refusal{60'000};
+};
+
+/// What a job runs, for whom.
+struct Program {
+  const std::string& tenant;
+  std::string_view code_hash;  ///< 32 bytes, or none
+  std::string_view code;
 };
 
 /// Why a job is refused now.
@@ -88,9 +95,9 @@ class CrashWatch {
         programs_(rules.program_crashes, kMaxPrograms, rules) {}
 
   /// A job of that program crashed. The refusal that begins with it, if one does.
-  std::optional<CrashRefusal> Note(const JobSpec& spec, std::string_view code, TimePoint now);
+  std::optional<CrashRefusal> Note(const Program& program, TimePoint now);
   /// Why the job may not run now: its program's reason, or its tenant's, whichever lasts longer.
-  std::optional<CrashRefusal> Check(const JobSpec& spec, std::string_view code, TimePoint now) const;
+  std::optional<CrashRefusal> Check(const Program& program, TimePoint now) const;
 
   std::size_t tenants() const { return tenants_.size(); }
   std::size_t programs() const { return programs_.size(); }

@@ -2,8 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "common/job.h"
+
 namespace skerry::broker {
 namespace {
+
+/// Of the same expression's `spec`.
+Program ProgramOf(const JobSpec& spec, std::string_view code) {
+  return {spec.tenant.str(), spec.code_hash, code};
+}
 
 using Of = CrashRefusal::Of;
 
@@ -20,10 +29,10 @@ class CrashWatchTest : public ::testing::Test {
     return spec;
   }
   void Crash(int times, const JobSpec& spec = Spec(), std::string_view code = "code") {
-    for (int i = 0; i < times; ++i) watch_.Note(spec, code, now_);
+    for (int i = 0; i < times; ++i) watch_.Note(ProgramOf(spec, code), now_);
   }
   bool Refuses(const JobSpec& spec = Spec(), std::string_view code = "code") const {
-    return watch_.Check(spec, code, now_).has_value();
+    return watch_.Check(ProgramOf(spec, code), now_).has_value();
   }
 
   const CrashRules rules_{3, 5, Millis(1'000), Millis(100)};
@@ -35,7 +44,7 @@ TEST_F(CrashWatchTest, RefusesAProgramAtItsThresholdAndNotOneBefore) {
   Crash(2);
   EXPECT_FALSE(Refuses());
   Crash(1);
-  const auto refused = watch_.Check(Spec(), "code", now_);
+  const auto refused = watch_.Check(ProgramOf(Spec(), "code"), now_);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->of, Of::kProgram);
   EXPECT_EQ(refused->crashes, 3u);
@@ -48,7 +57,7 @@ TEST_F(CrashWatchTest, RefusesATenantAtItsThresholdWhateverItsPrograms) {
   for (const char* code : {"1", "2", "3", "4"}) Crash(1, Spec(), code);
   EXPECT_FALSE(Refuses(Spec(), "never ran"));
   Crash(1, Spec(), "5");
-  const auto refused = watch_.Check(Spec(), "never ran", now_);
+  const auto refused = watch_.Check(ProgramOf(Spec(), "never ran"), now_);
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->of, Of::kTenant);
   EXPECT_EQ(refused->crashes, 5u);
@@ -56,26 +65,26 @@ TEST_F(CrashWatchTest, RefusesATenantAtItsThresholdWhateverItsPrograms) {
 }
 
 TEST_F(CrashWatchTest, TellsOnlyTheCrashThatBeginsARefusal) {
-  EXPECT_FALSE(watch_.Note(Spec(), "code", now_));
-  EXPECT_FALSE(watch_.Note(Spec(), "code", now_));
-  EXPECT_TRUE(watch_.Note(Spec(), "code", now_));
+  EXPECT_FALSE(watch_.Note(ProgramOf(Spec(), "code"), now_));
+  EXPECT_FALSE(watch_.Note(ProgramOf(Spec(), "code"), now_));
+  EXPECT_TRUE(watch_.Note(ProgramOf(Spec(), "code"), now_));
   // One that was running goes on crashing: the refusal lasts longer, and is no other.
   now_ += Millis(50);
-  EXPECT_FALSE(watch_.Note(Spec(), "code", now_));
-  EXPECT_EQ(watch_.Check(Spec(), "code", now_)->remaining, Millis(100));
-  EXPECT_EQ(watch_.Check(Spec(), "code", now_)->crashes, 3u);
+  EXPECT_FALSE(watch_.Note(ProgramOf(Spec(), "code"), now_));
+  EXPECT_EQ(watch_.Check(ProgramOf(Spec(), "code"), now_)->remaining, Millis(100));
+  EXPECT_EQ(watch_.Check(ProgramOf(Spec(), "code"), now_)->crashes, 3u);
 }
 
 TEST_F(CrashWatchTest, ARefusalEndsWithItsTimeAndTheNextCrashWithinTheWindowBeginsAnother) {
   Crash(3);
   now_ += Millis(99);
   ASSERT_TRUE(Refuses());
-  EXPECT_EQ(watch_.Check(Spec(), "code", now_)->remaining, Millis(1));
+  EXPECT_EQ(watch_.Check(ProgramOf(Spec(), "code"), now_)->remaining, Millis(1));
   now_ += std::chrono::microseconds(500);
-  EXPECT_EQ(watch_.Check(Spec(), "code", now_)->remaining, Millis(1));
+  EXPECT_EQ(watch_.Check(ProgramOf(Spec(), "code"), now_)->remaining, Millis(1));
   now_ += std::chrono::microseconds(500);
   EXPECT_FALSE(Refuses());
-  EXPECT_TRUE(watch_.Note(Spec(), "code", now_));
+  EXPECT_TRUE(watch_.Note(ProgramOf(Spec(), "code"), now_));
   EXPECT_TRUE(Refuses());
 }
 
@@ -86,12 +95,12 @@ TEST_F(CrashWatchTest, ACrashCountsForAsLongAsTheWindowAndNoLonger) {
   EXPECT_TRUE(Refuses());
 
   CrashWatch other(rules_);
-  other.Note(Spec(), "code", now_);
+  other.Note(ProgramOf(Spec(), "code"), now_);
   now_ += Millis(1);
-  other.Note(Spec(), "code", now_);
+  other.Note(ProgramOf(Spec(), "code"), now_);
   now_ += Millis(999);
-  other.Note(Spec(), "code", now_);
-  EXPECT_FALSE(other.Check(Spec(), "code", now_));
+  other.Note(ProgramOf(Spec(), "code"), now_);
+  EXPECT_FALSE(other.Check(ProgramOf(Spec(), "code"), now_));
 }
 
 TEST_F(CrashWatchTest, AHashThatTheClientGivesNamesTheProgramWhateverItsCode) {
@@ -110,48 +119,48 @@ TEST_F(CrashWatchTest, AFalseHashHarmsNoOtherTenant) {
 
 TEST_F(CrashWatchTest, ACountOfNoneNeverRefuses) {
   CrashWatch nobody({0, 0, Millis(1'000), Millis(100)});
-  for (int i = 0; i < 1'000; ++i) EXPECT_FALSE(nobody.Note(Spec(), "code", now_));
-  EXPECT_FALSE(nobody.Check(Spec(), "code", now_));
+  for (int i = 0; i < 1'000; ++i) EXPECT_FALSE(nobody.Note(ProgramOf(Spec(), "code"), now_));
+  EXPECT_FALSE(nobody.Check(ProgramOf(Spec(), "code"), now_));
   CrashWatch programs({2, 0, Millis(1'000), Millis(100)});
-  programs.Note(Spec(), "code", now_);
-  programs.Note(Spec(), "code", now_);
-  EXPECT_EQ(programs.Check(Spec(), "code", now_)->of, Of::kProgram);
+  programs.Note(ProgramOf(Spec(), "code"), now_);
+  programs.Note(ProgramOf(Spec(), "code"), now_);
+  EXPECT_EQ(programs.Check(ProgramOf(Spec(), "code"), now_)->of, Of::kProgram);
 }
 
 TEST_F(CrashWatchTest, AThresholdOfOneRefusesAtTheFirstCrash) {
   CrashWatch watch({1, 0, Millis(1'000), Millis(100)});
-  EXPECT_TRUE(watch.Note(Spec(), "code", now_));
-  EXPECT_EQ(watch.Check(Spec(), "code", now_)->crashes, 1u);
+  EXPECT_TRUE(watch.Note(ProgramOf(Spec(), "code"), now_));
+  EXPECT_EQ(watch.Check(ProgramOf(Spec(), "code"), now_)->crashes, 1u);
 }
 
 TEST_F(CrashWatchTest, WhicheverRefusalLastsLongerIsTold) {
   for (const char* code : {"1", "2", "3", "4", "5"}) Crash(1, Spec(), code);  // the tenant's
   now_ += Millis(10);
   CrashWatch watch({1, 2, Millis(1'000), Millis(100)});
-  watch.Note(Spec(), "a", now_);
-  watch.Note(Spec(), "b", now_);
-  EXPECT_EQ(watch.Check(Spec(), "a", now_)->of, Of::kTenant);
-  EXPECT_EQ(watch_.Check(Spec(), "1", now_)->remaining, Millis(90));
+  watch.Note(ProgramOf(Spec(), "a"), now_);
+  watch.Note(ProgramOf(Spec(), "b"), now_);
+  EXPECT_EQ(watch.Check(ProgramOf(Spec(), "a"), now_)->of, Of::kTenant);
+  EXPECT_EQ(watch_.Check(ProgramOf(Spec(), "1"), now_)->remaining, Millis(90));
 }
 
 TEST_F(CrashWatchTest, RemembersABoundedNumberAndForgetsWhoCrashedLongestAgo) {
   CrashWatch watch({1, 0, Millis(100'000), Millis(100'000)});
   for (std::size_t i = 0; i < CrashWatch::kMaxPrograms; ++i)
-    watch.Note(Spec(), std::to_string(i), now_ += Millis(1));
+    watch.Note(ProgramOf(Spec(), std::to_string(i)), now_ += Millis(1));
   EXPECT_EQ(watch.programs(), CrashWatch::kMaxPrograms);
-  EXPECT_TRUE(watch.Check(Spec(), "0", now_));
-  watch.Note(Spec(), "0", now_);  // crashed last now
-  watch.Note(Spec(), "one more", now_);
+  EXPECT_TRUE(watch.Check(ProgramOf(Spec(), "0"), now_));
+  watch.Note(ProgramOf(Spec(), "0"), now_);  // crashed last now
+  watch.Note(ProgramOf(Spec(), "one more"), now_);
   EXPECT_EQ(watch.programs(), CrashWatch::kMaxPrograms);
-  EXPECT_TRUE(watch.Check(Spec(), "0", now_));
-  EXPECT_FALSE(watch.Check(Spec(), "1", now_));
-  EXPECT_TRUE(watch.Check(Spec(), "2", now_));
+  EXPECT_TRUE(watch.Check(ProgramOf(Spec(), "0"), now_));
+  EXPECT_FALSE(watch.Check(ProgramOf(Spec(), "1"), now_));
+  EXPECT_TRUE(watch.Check(ProgramOf(Spec(), "2"), now_));
 
   for (std::size_t i = 0; i < 2 * CrashWatch::kMaxTenants; ++i)
-    watch.Note(Spec(std::to_string(i)), "code", now_ += Millis(1));
+    watch.Note(ProgramOf(Spec(std::to_string(i)), "code"), now_ += Millis(1));
   EXPECT_EQ(watch.tenants(), CrashWatch::kMaxTenants);
-  EXPECT_FALSE(watch.Check(Spec(std::to_string(CrashWatch::kMaxTenants - 1)), "code", now_));
-  EXPECT_TRUE(watch.Check(Spec(std::to_string(CrashWatch::kMaxTenants)), "code", now_));
+  EXPECT_FALSE(watch.Check(ProgramOf(Spec(std::to_string(CrashWatch::kMaxTenants - 1)), "code"), now_));
+  EXPECT_TRUE(watch.Check(ProgramOf(Spec(std::to_string(CrashWatch::kMaxTenants)), "code"), now_));
 }
 
 TEST_F(CrashWatchTest, ForgetsWhoseCrashesCountNoMore) {
@@ -166,10 +175,10 @@ TEST_F(CrashWatchTest, ForgetsWhoseCrashesCountNoMore) {
 
 TEST_F(CrashWatchTest, KeepsARefusalThatOutlastsTheWindow) {
   CrashWatch watch({1, 0, Millis(10), Millis(1'000)});
-  watch.Note(Spec(), "code", now_);
+  watch.Note(ProgramOf(Spec(), "code"), now_);
   now_ += Millis(999);
-  watch.Note(Spec(), "other code", now_);
-  EXPECT_TRUE(watch.Check(Spec(), "code", now_));
+  watch.Note(ProgramOf(Spec(), "other code"), now_);
+  EXPECT_TRUE(watch.Check(ProgramOf(Spec(), "code"), now_));
 }
 
 }  // namespace

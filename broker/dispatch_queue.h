@@ -1,6 +1,9 @@
 // The jobs that wait for a worker: a line per session, merged in the order of their coming, bounded by number
 // and by bytes, with queue deadlines.
 //
+// A line is linked through its jobs, and of all the lines only the firsts are sorted: a job that waits costs
+// no memory here, and coming and going the logarithm of the number of sessions.
+//
 // A session that is held back takes its whole line out of the merge and puts it back later, each at the price
 // of one map entry: what the others' dispatch costs does not grow with the jobs held.
 //
@@ -53,12 +56,15 @@ class DispatchQueue {
   static std::uint64_t BytesOf(const Job& job);
 
  private:
-  struct Line {
-    std::map<std::int64_t, Job*> jobs;
+  struct Line {  // linked through its jobs
+    Job* first = nullptr;
+    Job* last = nullptr;
     bool held = false;
   };
 
-  void Insert(Job& job, std::int64_t order);
+  void Count(Job& job, std::int64_t order);
+  /// The line's turn is now that of its first job, where it was that of `before`.
+  void MoveTurn(const Job* before, const Line& line);
 
   std::uint64_t max_jobs_;
   Bytes max_bytes_;
@@ -67,7 +73,7 @@ class DispatchQueue {
   std::map<std::pair<TimePoint, std::int64_t>, Job*> deadlines_;
   std::size_t held_ = 0;
   std::int64_t next_back_ = 1;
-  std::int64_t next_front_ = 0;
+  std::int64_t next_front_ = -1;
   std::uint64_t size_ = 0;
   std::uint64_t bytes_ = 0;
 };

@@ -11,7 +11,7 @@ constexpr Bytes kPlenty = Bytes::MiB(64);
 
 Job Waiting(std::size_t payload_bytes = 0) {
   Job job;
-  job.payloads = {Payload(std::string(payload_bytes, 'x'))};
+  job.payloads[0] = Payload(std::string(payload_bytes, 'x'));
   return job;
 }
 

@@ -1,14 +1,21 @@
 // A job inside the broker: what was asked, where it stands, and, once it has ended, its final.
 //
+// Lean, since it may be one of 100,000 that wait: what other jobs have in common with it is held once for all
+// of them, and what only a run or an end needs is made then (docs/performance.md counts the bytes).
+//
 // Ownership: a Session owns its jobs; the queue and the workers' lease tables point to them. Threads: the
 // core's.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "broker/crash_watch.h"
+#include "broker/intern.h"
 #include "broker/job_state.h"
 #include "broker/payload.h"
 #include "common/job.h"
@@ -17,6 +24,7 @@
 
 namespace skerry::broker {
 
+struct Job;
 struct Session;
 struct Worker;
 
@@ -37,41 +45,104 @@ struct Need {
   Skill skill = Skill::kPlain;  ///< else a worker would pass over what it does not know, and not say so
 };
 Need NeedOf(const JobSpec& spec);
+Need NeedOf(const Job& job);
 
-struct Job {
-  Session* session = nullptr;
-  JobSpec spec;                   ///< its limits resolved: every limit that is set, by name
-  std::uint64_t fingerprint = 0;  ///< of header, code and input: the same id with another one is another job
-  std::vector<Payload> payloads;  ///< code, input; dropped at the end
-  JobState state = JobState::kQueued;
+/// Who pays for a job, and for whom it runs.
+struct Account {
+  TenantId tenant;
+  UserId user;
+  bool operator==(const Account&) const = default;
+};
+struct AccountHash {
+  std::size_t operator()(const Account& account) const;
+};
+struct LimitsHash {
+  std::size_t operator()(const Limits& limits) const;
+};
 
-  // While queued.
-  std::int64_t order = 0;  ///< place in the queue
-  TimePoint queued_since;
-  std::optional<TimePoint> deadline;
-  std::optional<TimePoint> short_of_memory_since;  ///< first in line, and no worker has its memory free
-  double queue_ms = 0;                             ///< of the times before, when it was queued more than once
+/// What jobs have in common. Must outlive them.
+struct SharedParts {
+  InternTable<Account, AccountHash> accounts;
+  InternTable<Limits, LimitsHash> limits;
+};
 
-  // While running.
+/// One run on one worker, or two of a worker that runs it again by itself.
+struct Lease {
   Worker* worker = nullptr;
-  LeaseId lease;
-  TimePoint lease_deadline;
-  std::uint32_t attempt = 1;  ///< of the present run; a worker that runs it again itself says so
+  LeaseId id;
+  TimePoint deadline;
   std::uint32_t dispatched_attempt = 1;
   std::uint32_t last_call = 0;                   ///< of the present attempt
   std::uint64_t events = 0;                      ///< of the present attempt
   bool heard_of = false;                         ///< its worker has said something about this lease
-  std::uint32_t redispatches = 0;                ///< after a lost worker
-  std::uint32_t bounces = 0;                     ///< dispatches a worker had no room for after all
   std::map<std::uint32_t, OpenCall> open_calls;  ///< relayed, not answered: for a client that lost them
+};
+
+/// What few jobs have: those that ask for what JobSpec says of these, and those that others have passed.
+struct JobExtras {
+  std::optional<std::uint64_t> seed;
+  std::optional<std::uint64_t> clock_ms;
+  bool receipt = false;
+  std::optional<TimePoint> short_of_memory_since;  ///< first in line, and no worker has what it needs free
+};
+
+/// How it ended.
+struct JobEnd {
+  std::uint64_t number = 0;  ///< order among its session's finals
+  wire::Final final;
+  std::vector<Payload> payloads;  ///< value or error detail, perhaps a receipt
+};
+
+struct Job {
+  static constexpr TimePoint kNever = TimePoint::max();
+  using CodeHash = std::array<char, 32>;
+
+  Session* session = nullptr;
+  JobId id;
+  Interned<Account> account;
+  Interned<Limits> limits;              ///< resolved
+  std::unique_ptr<CodeHash> code_hash;  ///< null: its client gave none
+  std::unique_ptr<JobExtras> extras;    ///< null: none
+  std::uint64_t fingerprint = 0;  ///< of header, code and input: the same id with another one is another job
+  std::array<Payload, 2> payloads;  ///< code, input; dropped at the end
+  std::uint32_t memory_mb = 0;      ///< of its limits
+  std::uint32_t deadline_ms = 0;    ///< as it was asked; 0: none
+  std::int32_t priority = 0;
+  Mode mode = Mode::kFunction;
+  Retry retry = Retry::kSafe;
+  Admission admission = Admission::kQueue;
+  bool wasm = false;
+  JobState state = JobState::kQueued;
+
+  // While queued: its place, which is the queue's business.
+  std::int64_t order = 0;  ///< 0: not queued
+  Job* ahead = nullptr;    ///< in its session's line
+  Job* behind = nullptr;
+  TimePoint queued_since;
+  TimePoint deadline = kNever;
+
+  // Of all its runs.
+  double queue_ms = 0;               ///< of the times before, when it was queued more than once
+  std::uint32_t attempt = 1;         ///< of the present run; a worker that runs it again itself says so
+  std::uint32_t redispatches = 0;    ///< after a lost worker
+  std::uint32_t bounces = 0;         ///< dispatches a worker had no room for after all
   bool call_relayed = false;         ///< it has asked its client for something: a second run would ask twice
   std::uint64_t dropped_events = 0;  ///< dropped here, for a client that was away
 
-  // Once ended.
-  std::uint64_t final_number = 0;  ///< order among its session's finals
-  wire::Final final;
-  std::vector<Payload> final_payloads;  ///< value or error detail, perhaps a receipt
+  std::unique_ptr<Lease> lease;  ///< while running
+  std::unique_ptr<JobEnd> end;   ///< once ended
+
+  std::string_view code_hash_bytes() const {
+    return code_hash == nullptr ? std::string_view() : std::string_view(code_hash->data(), code_hash->size());
+  }
 };
+
+/// Of a SUBMIT that was admitted with these limits.
+std::unique_ptr<Job> MakeJob(const JobSpec& spec, const Limits& limits, SharedParts& shared);
+/// Of a job that has not ended.
+Program ProgramOf(const Job& job);
+/// What its DISPATCH says: the limits name every limit that is set.
+JobSpec SpecOf(const Job& job);
 
 /// Moves the job on. False, logged, and nothing done where the event means nothing in its state.
 bool Advance(Job& job, JobEvent event);

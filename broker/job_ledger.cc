@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "broker/admission.h"
 #include "broker/job_log.h"
@@ -36,10 +37,13 @@ void JobLedger::Submit(Session& session, JobSpec spec, std::vector<Payload> payl
   if (Job* known = session.Find(spec.id)) return Resubmitted(session, *known, fingerprint, now);
 
   ++counters_.submitted;
-  if (const auto refused = Admit(spec, payloads, config_)) {
+  const auto admitted = Admit(spec, payloads, config_);
+  if (const auto* refused = std::get_if<JobError>(&admitted)) {
     return Refuse(session, spec.id, Rejection::kValidation, *refused, now);
   }
-  if (const auto refused = CrashesTooOften(spec, payloads, now)) {
+  const Limits& limits = std::get<Limits>(admitted);
+  spec.memory_mb = limits.memory_mb();
+  if (const auto refused = CrashesTooOften({spec.tenant.str(), spec.code_hash, payloads[0].bytes()}, now)) {
     return Refuse(session, spec.id, Rejection::kCrashes, *refused, now);
   }
   const std::uint64_t bytes = payloads[0].size() + payloads[1].size();
@@ -48,17 +52,16 @@ void JobLedger::Submit(Session& session, JobSpec spec, std::vector<Payload> payl
   }
   ++counters_.accepted;
 
-  auto owned = std::make_unique<Job>();
+  auto owned = MakeJob(spec, limits, sessions_.shared());
   Job& job = *owned;
   job.session = &session;
-  job.spec = std::move(spec);
   job.fingerprint = fingerprint;
-  job.payloads = std::move(payloads);
+  std::move(payloads.begin(), payloads.end(), job.payloads.begin());
   job.queued_since = now;
-  if (job.spec.deadline_ms > 0) job.deadline = now + Millis(job.spec.deadline_ms);
-  session.jobs.emplace(job.spec.id, std::move(owned));
+  if (job.deadline_ms > 0) job.deadline = now + Millis(job.deadline_ms);
+  session.jobs.insert(std::move(owned));
   ++session.unfinished;
-  clients_.Inform(session, wire::Accepted{job.spec.id});
+  clients_.Inform(session, wire::Accepted{job.id});
   queue_.Push(job);
   Dispatch(now);
 }
@@ -66,33 +69,33 @@ void JobLedger::Submit(Session& session, JobSpec spec, std::vector<Payload> payl
 void JobLedger::Resubmitted(Session& session, Job& known, std::uint64_t fingerprint, TimePoint now) {
   if (known.fingerprint != fingerprint) {
     ++counters_.submitted;  // it is another job, refused
-    return Refuse(session, known.spec.id, Rejection::kDuplicateId,
-                  MakeError(Code::kValidation,
-                            "id '" + known.spec.id.str() + "' was submitted before with other content"),
-                  now);
+    return Refuse(
+        session, known.id, Rejection::kDuplicateId,
+        MakeError(Code::kValidation, "id '" + known.id.str() + "' was submitted before with other content"),
+        now);
   }
   ++counters_.resubmitted;
   if (known.state == JobState::kEnded) {
     clients_.SendFinal(session, known);
   } else {
-    clients_.Inform(session, wire::Accepted{known.spec.id});
+    clients_.Inform(session, wire::Accepted{known.id});
     // It may have died, or lost its link, between a call and its answer: without this the job would wait for
     // ever. What it is told twice it knows by the call's number.
-    for (const auto& [number, call] : known.open_calls) {
+    if (known.lease == nullptr) return;
+    for (const auto& [number, call] : known.lease->open_calls) {
       if (!call.payloads.empty()) clients_.Send(session, call.header, call.payloads);
     }
   }
 }
 
-JobError JobLedger::NeverFits(const JobSpec& spec) const {
-  const Need need = NeedOf(spec);
+JobError JobLedger::NeverFits(const Need& need) const {
   const std::uint64_t largest = workers_.LargestMemoryMb(need.skill);
   if (largest == 0 && need.skill == Skill::kReproducible) {
     return MakeError(Code::kOverloaded,
                      "no worker of this pool knows seed, clock and receipt: upgrade its workers");
   }
   return MakeError(Code::kOverloaded,
-                   "no worker has " + std::to_string(spec.memory_mb) + " MiB for a job; the largest has " +
+                   "no worker has " + std::to_string(need.memory_mb) + " MiB for a job; the largest has " +
                        std::to_string(largest) + ": lower memoryMb, or give a worker more --memory-mb",
                    std::string(NameOf(PoolLimit::kWorkerMemoryMb)));
 }
@@ -123,7 +126,7 @@ std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& sessio
   }
   if (workers_.AnyAccepting() && !workers_.CouldEverTake(NeedOf(spec))) {
     // No retryAfterMs: waiting does not help while the pool is what it is.
-    return Refusal{Rejection::kNeverFits, NeverFits(spec)};
+    return Refusal{Rejection::kNeverFits, NeverFits(NeedOf(spec))};
   }
   if (spec.admission == Admission::kFailFast &&
       (queue_.Front() != nullptr || flow_.MustWait(session) || !workers_.PickFor(NeedOf(spec)))) {
@@ -137,13 +140,12 @@ std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& sessio
   return std::nullopt;
 }
 
-std::optional<JobError> JobLedger::CrashesTooOften(const JobSpec& spec, const std::vector<Payload>& payloads,
-                                                   TimePoint now) const {
-  const auto refusal = crashes_.Check(spec, payloads[0].bytes(), now);
+std::optional<JobError> JobLedger::CrashesTooOften(const Program& program, TimePoint now) const {
+  const auto refusal = crashes_.Check(program, now);
   if (!refusal) return std::nullopt;
   const std::string who = refusal->of == CrashRefusal::Of::kProgram
-                              ? "this program of tenant '" + spec.tenant.str() + "'"
-                              : "jobs of tenant '" + spec.tenant.str() + "'";
+                              ? "this program of tenant '" + program.tenant + "'"
+                              : "jobs of tenant '" + program.tenant + "'";
   JobError error = MakeError(
       Code::kRateLimited, who + " crashed " + std::to_string(refusal->crashes) +
                               (refusal->crashes == 1 ? " time" : " times") + " within " +
@@ -154,7 +156,7 @@ std::optional<JobError> JobLedger::CrashesTooOften(const JobSpec& spec, const st
 }
 
 void JobLedger::NoteCrash(const Job& job, TimePoint now) {
-  const auto begun = crashes_.Note(job.spec, job.payloads[0].bytes(), now);
+  const auto begun = crashes_.Note(ProgramOf(job), now);
   if (begun) LogCrashRefusal(job, *begun);
 }
 
@@ -179,7 +181,7 @@ void JobLedger::Cancel(Session& session, const JobId& id, TimePoint now) {
   if (job->state == JobState::kQueued) {
     EndWithError(*job, JobEvent::kCancel, MakeError(Code::kCancelled, "cancelled while queued"), now);
   } else if (job->state == JobState::kRunning && Advance(*job, JobEvent::kCancel)) {
-    SendTo(*job->worker, wire::Cancel{JobId(), job->lease});
+    SendTo(*job->lease->worker, wire::Cancel{JobId(), job->lease->id});
   }
 }
 
@@ -188,7 +190,7 @@ void JobLedger::Answer(Session& session, wire::Answer answer, std::vector<Payloa
   // An answer to a run that is over (or to an earlier attempt) has nobody left to wait for it; nor has one to
   // a call that was never made, or is answered: a worker's link is shared, and one client's answers must not
   // fill it.
-  const bool awaited = job != nullptr && job->worker != nullptr && answer.attempt == job->attempt &&
+  const bool awaited = job != nullptr && job->lease != nullptr && answer.attempt == job->attempt &&
                        payloads.size() <= 1 && ForgetCall(*job, answer.call);
   if (!awaited) {
     ++counters_.stray_messages;
@@ -197,9 +199,9 @@ void JobLedger::Answer(Session& session, wire::Answer answer, std::vector<Payloa
   ++counters_.host_answers;
   counters_.host_answer_bytes += BytesOf(payloads);
   answer.id = JobId();
-  answer.lease = job->lease;
-  job->worker->answers.Add(answer, payloads);
-  SendTo(*job->worker, std::move(answer), std::move(payloads));
+  answer.lease = job->lease->id;
+  job->lease->worker->answers.Add(answer, payloads);
+  SendTo(*job->lease->worker, std::move(answer), std::move(payloads));
 }
 
 void JobLedger::Acknowledge(Session& session, const std::vector<std::string>& ids, TimePoint now) {
@@ -237,7 +239,7 @@ void JobLedger::Abandon(Session& session, SessionEvent why, TimePoint now) {
   sessions_.Close(session, why);
   clients_.Forget(session);
   std::vector<Job*> jobs;
-  for (auto& [id, job] : session.jobs) jobs.push_back(job.get());
+  for (const auto& job : session.jobs) jobs.push_back(job.get());
   for (Job* job : jobs) {
     switch (job->state) {
       case JobState::kEnded:
@@ -245,7 +247,7 @@ void JobLedger::Abandon(Session& session, SessionEvent why, TimePoint now) {
         break;
       case JobState::kQueued:
       case JobState::kRunning:
-        Cancel(session, JobId(job->spec.id), now);
+        Cancel(session, JobId(job->id), now);
         break;
       case JobState::kCancelling:
         break;
@@ -260,8 +262,7 @@ void JobLedger::ExpireQueued(TimePoint now) {
   while (Job* job = queue_.Expired(now)) {
     EndWithError(
         *job, JobEvent::kExpire,
-        MakeError(Code::kExpired, "not started within deadlineMs " + std::to_string(job->spec.deadline_ms)),
-        now);
+        MakeError(Code::kExpired, "not started within deadlineMs " + std::to_string(job->deadline_ms)), now);
   }
 }
 
@@ -281,8 +282,8 @@ void JobLedger::End(Job& job, JobEvent event, wire::Final final, std::vector<Pay
   if (!Advance(job, event)) return;
   LogEnd(job, final);
   Release(job);
-  job.payloads.clear();
-  final.id = job.spec.id;
+  job.payloads = {};
+  final.id = job.id;
   final.lease = LeaseId();
   final.attempt = std::max(final.attempt, job.attempt);
   CountFinal(final, counters_);
@@ -293,23 +294,21 @@ void JobLedger::End(Job& job, JobEvent event, wire::Final final, std::vector<Pay
   Session& session = *job.session;
   --session.unfinished;
   if (session.state == SessionState::kClosed) {
-    session.jobs.erase(JobId(job.spec.id));
+    session.Drop(job);
     sessions_.EraseIfDone(session);
     return;
   }
-  job.final = std::move(final);
-  job.final_payloads = std::move(payloads);
-  job.final_number = next_final_++;
-  session.finals.emplace(job.final_number, &job);
-  session.final_bytes += BytesOf(job.final_payloads);
+  session.final_bytes += BytesOf(payloads);
+  job.end = std::make_unique<JobEnd>(JobEnd{next_final_++, std::move(final), std::move(payloads)});
+  session.finals.emplace(job.end->number, &job);
   flow_.Note(session);
   clients_.SendFinal(session, job);
 }
 
 void JobLedger::Forget(Session& session, Job& job) {
-  session.finals.erase(job.final_number);
-  session.final_bytes -= BytesOf(job.final_payloads);
-  session.jobs.erase(JobId(job.spec.id));
+  session.finals.erase(job.end->number);
+  session.final_bytes -= BytesOf(job.end->payloads);
+  session.Drop(job);
   flow_.Note(session);
 }
 

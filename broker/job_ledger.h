@@ -85,7 +85,7 @@ class JobLedger {
   /// Its session has let go of something: its jobs may have their turn again.
   void Reconsider(Session& session);
   /// OVERLOADED for a job that no worker of this pool could ever run.
-  JobError NeverFits(const JobSpec& spec) const;
+  JobError NeverFits(const Need& need) const;
   void Resubmitted(Session& session, Job& known, std::uint64_t fingerprint, TimePoint now);
   struct Refusal {
     Rejection reason;
@@ -95,8 +95,7 @@ class JobLedger {
   /// Of a failFast job for which nothing is free now.
   Refusal NothingFree(const JobSpec& spec) const;
   /// RATE_LIMITED for a job whose program or tenant keeps crashing.
-  std::optional<JobError> CrashesTooOften(const JobSpec& spec, const std::vector<Payload>& payloads,
-                                          TimePoint now) const;
+  std::optional<JobError> CrashesTooOften(const Program& program, TimePoint now) const;
   /// Of a job whose turn has come.
   void RefuseInQueue(Job& job, JobError error, TimePoint now);
   void NoteCrash(const Job& job, TimePoint now);

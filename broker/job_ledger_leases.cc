@@ -22,7 +22,7 @@ constexpr int kMaxPassed = 32;
 
 /// In this order each requeued at the front goes before those dispatched after it.
 void SortLaterLeasesFirst(std::vector<Job*>& jobs) {
-  std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->lease > b->lease; });
+  std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->lease->id > b->lease->id; });
 }
 
 }  // namespace
@@ -42,19 +42,19 @@ std::optional<std::string> JobLedger::Stray(Worker& worker, LeaseId lease, std::
 }
 
 void JobLedger::NoteAttempt(Job& job, std::uint32_t attempt) {
-  job.heard_of = true;
+  job.lease->heard_of = true;
   if (attempt <= job.attempt) return;
   // A run that the worker repeated by itself is the one repetition that `safe` allows.
   job.redispatches += attempt - job.attempt;
   job.attempt = attempt;
   ForgetCalls(job);
-  job.last_call = 0;
-  job.events = 0;
+  job.lease->last_call = 0;
+  job.lease->events = 0;
 }
 
 void JobLedger::Release(Job& job) {
+  if (job.lease == nullptr) return;
   ForgetCalls(job);
-  if (job.worker == nullptr) return;
   --job.session->running;
   workers_.Release(job);
   // Those that run count as finals to come: one less may be what its session was held back for.
@@ -72,9 +72,9 @@ std::optional<std::string> JobLedger::Relay(Worker& worker, wire::Event event,
   if (job == nullptr) return Stray(worker, event.lease, wire::Event::kType);
   if (auto lie = LieIn({wire::Event::kType, event.attempt, payloads.size(), 1}, *job)) return lie;
   NoteAttempt(*job, event.attempt);
-  ++job->events;
+  ++job->lease->events;
   if (auto lie = TooManyEvents(*job)) return lie;
-  event.id = job->spec.id;
+  event.id = job->id;
   event.lease = LeaseId();
   const auto type = static_cast<std::size_t>(event.type);
   if (clients_.Send(*job->session, std::move(event), std::move(payloads)) == Delivery::kDropped) {
@@ -94,10 +94,10 @@ std::optional<std::string> JobLedger::Relay(Worker& worker, wire::Call call, std
   NoteAttempt(*job, call.attempt);
   ++counters_.host_calls;
   counters_.host_call_bytes += BytesOf(payloads);
-  job->last_call = call.call;
+  job->lease->last_call = call.call;
   job->call_relayed = true;
   const wire::Answer unreachable{JobId(), call.lease, call.attempt, call.call, wire::AnswerKind::kError};
-  call.id = job->spec.id;
+  call.id = job->id;
   call.lease = LeaseId();
   KeepCall(*job, call, payloads, config_.max_backlog_bytes);
   if (clients_.Send(*job->session, std::move(call), std::move(payloads)) == Delivery::kDropped) {
@@ -167,8 +167,8 @@ void JobLedger::Reconcile(Worker& worker, const std::vector<LeaseId>& named, Tim
 
 void JobLedger::Unnamed(Job& job, TimePoint now) {
   // A lease that it has spoken about has reached it: that it does not know it any more means the job is lost.
-  if (job.heard_of || job.state != JobState::kRunning || job.bounces >= kMaxBounces) {
-    job.worker->revoked.Add(job.lease);
+  if (job.lease->heard_of || job.state != JobState::kRunning || job.bounces >= kMaxBounces) {
+    job.lease->worker->revoked.Add(job.lease->id);
     return Lose(job, "its worker does not know it any more", now);
   }
   ++job.bounces;
@@ -198,7 +198,7 @@ void JobLedger::Lose(Job& job, const std::string& why, TimePoint now) {
   if (MayRunAgain(job, config_)) {
     ++job.redispatches;
     ++job.attempt;
-    job.deadline.reset();  // it has started once, which is what the deadline asked for
+    job.deadline = Job::kNever;  // it has started once, which is what the deadline asked for
     ++counters_.redispatched;
     return Requeue(job, now);
   }
@@ -223,16 +223,16 @@ void JobLedger::Dispatch(TimePoint now) {
     Session& session = *job->session;
     if (flow_.MustWait(session)) {
       queue_.Hold(session);
-    } else if (Worker* worker = workers_.PickFor(NeedOf(job->spec))) {
-      if (auto refused = CrashesTooOften(job->spec, job->payloads, now)) {
+    } else if (Worker* worker = workers_.PickFor(NeedOf(*job))) {
+      if (auto refused = CrashesTooOften(ProgramOf(*job), now)) {
         RefuseInQueue(*job, *std::move(refused), now);
       } else {
         SendDispatch(*job, *worker, now);
       }
     } else if (!workers_.AnyAccepting()) {
       return;
-    } else if (!workers_.CouldEverTake(NeedOf(job->spec))) {
-      EndWithError(*job, JobEvent::kRefuse, NeverFits(job->spec), now);
+    } else if (!workers_.CouldEverTake(NeedOf(*job))) {
+      EndWithError(*job, JobEvent::kRefuse, NeverFits(NeedOf(*job)), now);
     } else if (!workers_.AnyFreeSlot() || ++passed > kMaxPassed || !MayBePassed(*job, now)) {
       return;
     }
@@ -248,49 +248,48 @@ void JobLedger::RefuseInQueue(Job& job, JobError error, TimePoint now) {
 }
 
 bool JobLedger::MayBePassed(Job& job, TimePoint now) {
-  if (!job.short_of_memory_since) job.short_of_memory_since = now;
-  return now - *job.short_of_memory_since < config_.max_overtaken;
+  if (job.extras == nullptr) job.extras = std::make_unique<JobExtras>();
+  auto& since = job.extras->short_of_memory_since;
+  if (!since) since = now;
+  return now - *since < config_.max_overtaken;
 }
 
 void JobLedger::SendDispatch(Job& job, Worker& worker, TimePoint now) {
   queue_.Remove(job);
   if (!Advance(job, JobEvent::kDispatch)) return;
   job.queue_ms += MillisBetween(job.queued_since, now);
-  job.short_of_memory_since.reset();
-  job.dispatched_attempt = job.attempt;
-  job.last_call = 0;
-  job.events = 0;
-  job.heard_of = false;
-  job.lease = LeaseId(next_lease_++);
-  job.lease_deadline = now + LeaseTime(job, config_);
-  workers_.Take(worker, job);
+  if (job.extras != nullptr) job.extras->short_of_memory_since.reset();
+  workers_.Take(worker, job, LeaseId(next_lease_++));
+  job.lease->dispatched_attempt = job.attempt;
+  job.lease->deadline = now + LeaseTime(job, config_);
   ++job.session->running;
   ++counters_.dispatched;
   LogDispatch(job, worker);
   wire::Dispatch dispatch;
-  dispatch.lease = job.lease;
+  dispatch.lease = job.lease->id;
   dispatch.session = job.session->id;
   dispatch.attempt = job.attempt;
-  dispatch.job = job.spec;
-  outbox_.Put(worker.link, std::move(dispatch), job.payloads);
+  dispatch.job = SpecOf(job);
+  outbox_.Put(worker.link, std::move(dispatch), {job.payloads.begin(), job.payloads.end()});
 }
 
 void JobLedger::ExpireLeases(TimePoint now) {
   std::vector<Job*> late;
   for (Worker* worker : workers_.All()) {
     for (auto& [lease, job] : worker->leases()) {
-      if (job->lease_deadline <= now) late.push_back(job);
+      if (job->lease->deadline <= now) late.push_back(job);
     }
   }
   for (Job* job : late) {
-    log::Warn("worker has not ended a lease long past its limit", {{"job", job->spec.id.str()},
-                                                                   {"tenant", job->spec.tenant.str()},
-                                                                   {"user", job->spec.user.str()},
-                                                                   {"worker", job->worker->session.str()},
-                                                                   {"lease", job->lease.value()},
-                                                                   {"attempt", job->attempt}});
-    SendTo(*job->worker, wire::Cancel{JobId(), job->lease});
-    job->worker->revoked.Add(job->lease);
+    log::Warn("worker has not ended a lease long past its limit",
+              {{"job", job->id.str()},
+               {"tenant", job->account->tenant.str()},
+               {"user", job->account->user.str()},
+               {"worker", job->lease->worker->session.str()},
+               {"lease", job->lease->id.value()},
+               {"attempt", job->attempt}});
+    SendTo(*job->lease->worker, wire::Cancel{JobId(), job->lease->id});
+    job->lease->worker->revoked.Add(job->lease->id);
     Lose(*job, "its worker did not end it", now);
   }
   if (!late.empty()) Dispatch(now);

@@ -18,24 +18,24 @@ void LogRejected(const Session& session, const JobId& id, Rejection reason, cons
 
 void LogDispatch(const Job& job, const Worker& worker) {
   if (!log::On(log::Level::kDebug)) return;
-  log::Debug("job dispatched", {{"job", job.spec.id.str()},
-                                {"tenant", job.spec.tenant.str()},
-                                {"user", job.spec.user.str()},
+  log::Debug("job dispatched", {{"job", job.id.str()},
+                                {"tenant", job.account->tenant.str()},
+                                {"user", job.account->user.str()},
                                 {"client", job.session->id.str()},
                                 {"worker", worker.session.str()},
-                                {"lease", job.lease.value()},
+                                {"lease", job.lease->id.value()},
                                 {"attempt", job.attempt},
                                 {"queueMs", job.queue_ms}});
 }
 
 void LogEnd(const Job& job, const wire::Final& final) {
   if (!log::On(log::Level::kDebug)) return;
-  log::Debug("job ended", {{"job", job.spec.id.str()},
-                           {"tenant", job.spec.tenant.str()},
-                           {"user", job.spec.user.str()},
+  log::Debug("job ended", {{"job", job.id.str()},
+                           {"tenant", job.account->tenant.str()},
+                           {"user", job.account->user.str()},
                            {"client", job.session->id.str()},
-                           {"worker", job.worker == nullptr ? "" : job.worker->session.str()},
-                           {"lease", job.lease.value()},
+                           {"worker", job.lease == nullptr ? "" : job.lease->worker->session.str()},
+                           {"lease", job.lease == nullptr ? 0 : job.lease->id.value()},
                            {"attempt", std::max(final.attempt, job.attempt)},
                            {"code", final.ok ? "ok" : NameOf(final.code)},
                            {"limit", final.ok ? "" : final.limit},
@@ -43,10 +43,10 @@ void LogEnd(const Job& job, const wire::Final& final) {
 }
 
 void LogCrashRefusal(const Job& job, const CrashRefusal& refusal) {
-  const std::string program = job.spec.code_hash.empty() ? "unnamed" : Hex(job.spec.code_hash);
-  const LogFields fields = {{"tenant", job.spec.tenant.str()},
+  const std::string program = job.code_hash == nullptr ? "unnamed" : Hex(job.code_hash_bytes());
+  const LogFields fields = {{"tenant", job.account->tenant.str()},
                             {"program", program},
-                            {"job", job.spec.id.str()},
+                            {"job", job.id.str()},
                             {"crashes", refusal.crashes},
                             {"refusedMs", refusal.remaining.count()}};
   if (refusal.of == CrashRefusal::Of::kTenant) {

@@ -1,8 +1,8 @@
 // Host calls that went to a client and have no answer yet: a client that lost them, or a new process under
 // its old name, is told them again when it submits their job again. Without that the job would wait for ever.
 //
-// Threads: the core's. Ownership: a Job holds its own; a session counts their bytes. Errors: past its bound a
-// call is not kept, and then lost with its client.
+// Threads: the core's. Ownership: a running job's lease holds its own; a session counts their bytes. Errors:
+// past its bound a call is not kept, and then lost with its client.
 #pragma once
 
 #include <cstdint>

@@ -63,10 +63,9 @@ TEST(RandomHistory, NoWorkerEverHoldsMoreThanItsSlotsOrMemoryAtADispatch) {
     const std::uint64_t slots = random() % 6;
     workers.SetCredit(worker, {slots, random() % 1024});
     auto job = std::make_unique<Job>();
-    job->spec.memory_mb = 8 + random() % 400;
-    job->lease = LeaseId(static_cast<std::uint64_t>(i) + 1);
-    if (Worker* picked = workers.PickFor(NeedOf(job->spec))) {
-      workers.Take(*picked, *job);
+    job->memory_mb = static_cast<std::uint32_t>(8 + random() % 400);
+    if (Worker* picked = workers.PickFor(NeedOf(*job))) {
+      workers.Take(*picked, *job, LeaseId(static_cast<std::uint64_t>(i) + 1));
       ASSERT_LE(picked->used_slots(), picked->credit().slots);
       ASSERT_LE(picked->used_memory_mb(), picked->credit().memory_mb);
       jobs.push_back(std::move(job));
@@ -77,7 +76,7 @@ TEST(RandomHistory, NoWorkerEverHoldsMoreThanItsSlotsOrMemoryAtADispatch) {
       jobs.erase(jobs.begin() + static_cast<std::ptrdiff_t>(at));
     }
     std::uint64_t sum = 0;
-    for (const auto& held : jobs) sum += held->spec.memory_mb;
+    for (const auto& held : jobs) sum += held->memory_mb;
     ASSERT_EQ(worker.used_memory_mb(), sum);
     ASSERT_EQ(worker.used_slots(), jobs.size());
   }

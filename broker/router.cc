@@ -1,7 +1,6 @@
 #include "broker/router.h"
 
 #include <cerrno>
-#include <memory>
 #include <utility>
 
 #include "common/endpoint.h"
@@ -21,14 +20,23 @@ constexpr int kBacklog = 256;
 // Lets finals that are on their way leave when the broker stops.
 constexpr int kLingerMs = 100;
 constexpr std::size_t kCopyBelow = 256;
+// ZeroMQ's frames up to this size may lie in the buffer that it reads into (8 KiB, `in_batch_size`): a queued
+// job that kept one would keep the whole buffer with it. Larger frames have memory of their own.
+constexpr std::size_t kKeepAbove = 8192;
 
 zmq::message_t ToMessage(const Payload& payload) {
   if (payload.size() < kCopyBelow) return zmq::message_t(payload.bytes().data(), payload.size());
   // ZeroMQ frees the message from its I/O thread; the holder keeps the bytes until then.
-  auto* holder = new std::shared_ptr<const void>(payload.owner());
+  auto* holder = new Payload(payload);
   return zmq::message_t(
       const_cast<char*>(payload.bytes().data()), payload.size(),
-      [](void*, void* hint) { delete static_cast<std::shared_ptr<const void>*>(hint); }, holder);
+      [](void*, void* hint) { delete static_cast<Payload*>(hint); }, holder);
+}
+
+Payload ToPayload(zmq::message_t frame) {
+  const auto bytes_of = [](const zmq::message_t& of) { return of.to_string_view(); };
+  if (frame.size() <= kKeepAbove) return Payload(bytes_of(frame));
+  return Payload::Keep(std::move(frame), bytes_of);
 }
 
 }  // namespace
@@ -70,15 +78,14 @@ std::optional<Received> Router::Get() {
   // A multipart message arrives whole: these never wait.
   (void)socket_.recv(received.header);
   for (bool more = received.header.more(); more;) {
-    auto frame = std::make_shared<zmq::message_t>();
-    (void)socket_.recv(*frame);
-    more = frame->more();
+    zmq::message_t frame;
+    (void)socket_.recv(frame);
+    more = frame.more();
     if (received.payloads.size() == wire::kMaxPayloads) {
       received.well_formed = false;
       continue;
     }
-    const std::string_view bytes(frame->data<char>(), frame->size());
-    received.payloads.emplace_back(std::move(frame), bytes);
+    received.payloads.push_back(ToPayload(std::move(frame)));
   }
   return received;
 }

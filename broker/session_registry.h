@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "broker/client_pipe.h"
@@ -28,6 +29,22 @@ struct KeptForClient {
   std::uint64_t bytes() const { return final_bytes + own_bytes; }
 };
 
+/// Finds a job by its id, which is kept in it alone. Not noexcept, or the table would not keep hashes, and
+/// would read every job of a bucket for its own.
+struct ById {
+  using is_transparent = void;
+  static const JobId& IdOf(const JobId& id) { return id; }
+  static const JobId& IdOf(const std::unique_ptr<Job>& job) { return job->id; }
+  template <class T>
+  std::size_t operator()(const T& job) const {
+    return std::hash<JobId>()(IdOf(job));
+  }
+  template <class A, class B>
+  bool operator()(const A& a, const B& b) const {
+    return IdOf(a) == IdOf(b);
+  }
+};
+
 struct Session {
   SessionId id;
   TenantId tenant;
@@ -35,7 +52,7 @@ struct Session {
   SessionState state = SessionState::kLinked;
   TimePoint last_heard;
   TimePoint expires;  ///< while away
-  std::unordered_map<JobId, std::unique_ptr<Job>> jobs;
+  std::unordered_set<std::unique_ptr<Job>, ById, ById> jobs;
   std::uint64_t unfinished = 0;
   std::uint64_t running = 0;             ///< of the unfinished, those that a worker holds
   std::map<std::uint64_t, Job*> finals;  ///< ended and not acknowledged, oldest first
@@ -48,8 +65,10 @@ struct Session {
 
   Job* Find(const JobId& job_id) {
     const auto found = jobs.find(job_id);
-    return found == jobs.end() ? nullptr : found->second.get();
+    return found == jobs.end() ? nullptr : found->get();
   }
+  /// `job` is freed.
+  void Drop(Job& job) { jobs.erase(jobs.find(job.id)); }
 };
 
 class SessionRegistry {
@@ -66,6 +85,8 @@ class SessionRegistry {
   /// before.
   bool EraseIfDone(Session& session);
 
+  /// What the jobs have in common.
+  SharedParts& shared() { return shared_; }
   /// Open ones; pointers stay valid until the session is closed and erased.
   std::vector<Session*> All();
   std::size_t size() const { return sessions_.size(); }
@@ -73,6 +94,7 @@ class SessionRegistry {
   std::size_t away() const { return away_; }
 
  private:
+  SharedParts shared_;  // before the jobs, which hold parts of it
   std::unordered_map<SessionId, std::unique_ptr<Session>> sessions_;
   std::unordered_map<Peer, Session*> links_;
   std::unordered_map<Session*, std::unique_ptr<Session>> closed_;

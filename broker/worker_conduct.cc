@@ -1,11 +1,10 @@
 #include "broker/worker_conduct.h"
 
-#include "broker/spec_limits.h"
-
 namespace skerry::broker {
 
 std::optional<std::string> LieIn(const Claim& claim, const Job& job) {
-  const std::string about = std::string(claim.type) + " for lease " + std::to_string(job.lease.value()) + " ";
+  const std::string about =
+      std::string(claim.type) + " for lease " + std::to_string(job.lease->id.value()) + " ";
   if (claim.payloads != claim.payloads_due) {
     return about + "with " + std::to_string(claim.payloads) + " payloads instead of " +
            std::to_string(claim.payloads_due);
@@ -14,17 +13,17 @@ std::optional<std::string> LieIn(const Claim& claim, const Job& job) {
     return about + "of attempt " + std::to_string(claim.attempt) + " after attempt " +
            std::to_string(job.attempt);
   }
-  if (claim.attempt - job.dispatched_attempt >= kRunsPerLease) {
+  if (claim.attempt - job.lease->dispatched_attempt >= kRunsPerLease) {
     return about + "of attempt " + std::to_string(claim.attempt) + ", dispatched as attempt " +
-           std::to_string(job.dispatched_attempt);
+           std::to_string(job.lease->dispatched_attempt);
   }
   return std::nullopt;
 }
 
 std::optional<std::string> LieIn(const wire::Call& call, const Job& job) {
-  if (call.attempt == job.attempt && call.call <= job.last_call) {
-    return "call " + std::to_string(call.call) + " of lease " + std::to_string(job.lease.value()) +
-           " after call " + std::to_string(job.last_call);
+  if (call.attempt == job.attempt && call.call <= job.lease->last_call) {
+    return "call " + std::to_string(call.call) + " of lease " + std::to_string(job.lease->id.value()) +
+           " after call " + std::to_string(job.lease->last_call);
   }
   return std::nullopt;
 }
@@ -35,19 +34,21 @@ std::optional<std::string> LieIn(const wire::Final& final, const Job& job) {
       final.code == Code::kExpired || final.code == Code::kRateLimited || final.code == Code::kUnauthorized;
   const bool nobodys = final.code == Code::kCancelled && job.state != JobState::kCancelling;
   if (!brokers && !nobodys) return std::nullopt;
-  return "a final for lease " + std::to_string(job.lease.value()) + " with the code " +
+  return "a final for lease " + std::to_string(job.lease->id.value()) + " with the code " +
          std::string(NameOf(final.code)) + ", which is not its to give";
 }
 
 bool MayCarryReceipt(const Job& job, const std::vector<Payload>& payloads) {
-  return job.spec.receipt && payloads.size() == 2 && payloads[1].size() <= kMaxReceiptBytes;
+  return job.extras != nullptr && job.extras->receipt && payloads.size() == 2 &&
+         payloads[1].size() <= kMaxReceiptBytes;
 }
 
 std::optional<std::string> TooManyEvents(const Job& job) {
-  const std::uint64_t status = LimitOf(job.spec, LimitId::kMaxStatusEvents);
-  const std::uint64_t console = LimitOf(job.spec, LimitId::kMaxConsoleEvents);
-  if (status == kUnlimited || console == kUnlimited || job.events <= status + console) return std::nullopt;
-  return std::to_string(job.events) + " events of lease " + std::to_string(job.lease.value()) +
+  const std::uint64_t status = job.limits->Get(LimitId::kMaxStatusEvents);
+  const std::uint64_t console = job.limits->Get(LimitId::kMaxConsoleEvents);
+  if (status == kUnlimited || console == kUnlimited || job.lease->events <= status + console)
+    return std::nullopt;
+  return std::to_string(job.lease->events) + " events of lease " + std::to_string(job.lease->id.value()) +
          ", whose caps let " + std::to_string(status + console) + " through";
 }
 

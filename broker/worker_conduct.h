@@ -29,7 +29,7 @@ struct Claim {
   std::size_t payloads_due = 0;
 };
 
-/// What is wrong with it, given the job that holds the lease.
+/// What is wrong with it, given the job that holds the lease. All four are about running jobs.
 std::optional<std::string> LieIn(const Claim& claim, const Job& job);
 std::optional<std::string> LieIn(const wire::Call& call, const Job& job);
 /// How a job cannot have ended on a worker: refused by the broker's own rules, or cancelled when nobody
@@ -37,7 +37,7 @@ std::optional<std::string> LieIn(const wire::Call& call, const Job& job);
 std::optional<std::string> LieIn(const wire::Final& final, const Job& job);
 /// Whether the second payload of a final is one that its job has asked for, and no larger than receipts are.
 bool MayCarryReceipt(const Job& job, const std::vector<Payload>& payloads);
-/// `job.events` counts this event already.
+/// Its lease counts this event already.
 std::optional<std::string> TooManyEvents(const Job& job);
 
 }  // namespace skerry::broker

@@ -128,22 +128,23 @@ void WorkerRegistry::SetStats(Worker& worker, const WorkerStats& stats) {
   sums_ += ShareOf(worker);
 }
 
-void WorkerRegistry::Take(Worker& worker, Job& job) {
+void WorkerRegistry::Take(Worker& worker, Job& job, LeaseId id) {
   LeaveRoom(worker);
-  job.worker = &worker;
-  worker.leases_[job.lease] = &job;
-  worker.used_memory_mb_ += job.spec.memory_mb;
+  job.lease = std::make_unique<Lease>();
+  job.lease->worker = &worker;
+  job.lease->id = id;
+  worker.leases_[id] = &job;
+  worker.used_memory_mb_ += job.memory_mb;
   EnterRoom(worker);
 }
 
 void WorkerRegistry::Release(Job& job) {
-  if (job.worker == nullptr) return;
-  Worker& worker = *job.worker;
+  if (job.lease == nullptr) return;
+  Worker& worker = *job.lease->worker;
   LeaveRoom(worker);
-  if (worker.leases_.erase(job.lease) > 0) worker.used_memory_mb_ -= job.spec.memory_mb;
+  if (worker.leases_.erase(job.lease->id) > 0) worker.used_memory_mb_ -= job.memory_mb;
   EnterRoom(worker);
-  job.worker = nullptr;
-  job.lease = LeaseId();
+  job.lease.reset();
 }
 
 std::vector<Worker*> WorkerRegistry::All() {

@@ -84,7 +84,8 @@ class WorkerRegistry {
   /// False, and nothing done, where the event means nothing in its state.
   bool Advance(Worker& worker, WorkerEvent event);
   void SetStats(Worker& worker, const WorkerStats& stats);
-  void Take(Worker& worker, Job& job);
+  /// Makes the job's lease.
+  void Take(Worker& worker, Job& job, LeaseId id);
   void Release(Job& job);
 
   /// The least loaded worker with a free slot, the memory and the skill, or null. Equally loaded ones take

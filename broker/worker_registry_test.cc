@@ -117,11 +117,10 @@ class Play {
   }
   void Begin() {
     auto job = std::make_unique<Job>();
-    job->spec.memory_mb = 50 * (random_() % 8);
-    job->lease = LeaseId(next_lease_++);
-    Worker* worker = registry_.PickFor({job->spec.memory_mb, AnySkill()});
+    job->memory_mb = static_cast<std::uint32_t>(50 * (random_() % 8));
+    Worker* worker = registry_.PickFor({job->memory_mb, AnySkill()});
     if (worker == nullptr) return;
-    registry_.Take(*worker, *job);
+    registry_.Take(*worker, *job, LeaseId(next_lease_++));
     jobs_.push_back(std::move(job));
   }
   void End() {
@@ -132,7 +131,7 @@ class Play {
   }
   void Lose(Worker& worker) {
     std::erase_if(jobs_, [&](const std::unique_ptr<Job>& job) {
-      if (job->worker != &worker) return false;
+      if (job->lease->worker != &worker) return false;
       registry_.Release(*job);
       return true;
     });
@@ -183,11 +182,9 @@ TEST(WorkerRegistry, GivesAReproducibleJobToTheLeastLoadedOfThoseThatKnowWhatItA
   JobSpec spec;
   spec.seed = 0;
   Job first, second;
-  first.lease = LeaseId(1);
-  second.lease = LeaseId(2);
-  registry.Take(*workers[1], first);
+  registry.Take(*workers[1], first, LeaseId(1));
   EXPECT_EQ(registry.PickFor(NeedOf(spec)), workers[2]) << "w0 is as idle, and would pass over the seed";
-  registry.Take(*workers[2], second);
+  registry.Take(*workers[2], second, LeaseId(2));
   EXPECT_EQ(registry.PickFor(NeedOf(spec)), workers[1]);
   EXPECT_EQ(registry.PickFor(NeedOf(JobSpec())), workers[0]);
   registry.Introduce(*workers[0], {}, Skill::kReproducible, {2, 1024});
@@ -203,10 +200,9 @@ TEST(WorkerRegistry, GivesJobsToEquallyLoadedWorkersInTurn) {
   std::string order;
   for (std::uint64_t i = 1; i <= 6; ++i) {
     Job job;
-    job.lease = LeaseId(i);
     Worker* worker = registry.PickFor({});
     ASSERT_NE(worker, nullptr);
-    registry.Take(*worker, job);
+    registry.Take(*worker, job, LeaseId(i));
     registry.Release(job);
     order += worker->session.str();
   }
