@@ -113,7 +113,6 @@ Status MeasureThroughput(const Setting& setting) {
 
 /// Until the broker has said that it holds them all.
 Status Queue(WireClient& client, std::uint64_t jobs, const std::string& code, const std::string& input) {
-  if (auto greeted = client.Greet(); !greeted) return greeted;
   for (std::uint64_t i = 0; i < jobs; ++i) {
     JobSpec job;
     job.id = JobId("b" + std::to_string(i));
@@ -129,9 +128,13 @@ Status Queue(WireClient& client, std::uint64_t jobs, const std::string& code, co
   return {};
 }
 
-/// Resident bytes that a job takes in a real broker that has nobody to run it, its own code and input left
-/// out.
-Result<double> ResidentBytesPerQueuedJob(const Setting& setting, std::uint64_t jobs) {
+struct Resident {
+  double per_client = 0;  ///< that is connected and has nothing queued
+  double per_job = 0;     ///< its own code and input left out
+};
+
+/// Bytes in a real broker that has nobody to run the jobs.
+Result<Resident> ResidentBytes(const Setting& setting, std::uint64_t jobs) {
   constexpr std::uint64_t kPerClient = 1'000;  // within the credit of one
   const std::string code(24, 'c');
   const std::string input(17, '1');
@@ -144,24 +147,33 @@ Result<double> ResidentBytesPerQueuedJob(const Setting& setting, std::uint64_t j
   std::vector<std::unique_ptr<WireClient>> clients;
   for (std::uint64_t i = 0; i < jobs / kPerClient; ++i) {
     clients.push_back(std::make_unique<WireClient>(context, (*pool)->clients(), FarSide::kBroker));
-    if (auto queued = Queue(*clients.back(), kPerClient, code, input); !queued) return Fail(queued.error());
+    if (auto greeted = clients.back()->Greet(); !greeted) return Fail(greeted.error());
+  }
+  const auto connected = ReadResidentBytes((*pool)->broker_pid());
+  if (!connected) return Fail(connected.error());
+  for (const auto& client : clients) {
+    if (auto queued = Queue(*client, kPerClient, code, input); !queued) return Fail(queued.error());
   }
   const auto after = ReadResidentBytes((*pool)->broker_pid());
   if (!after) return Fail(after.error());
-  const double taken = static_cast<double>(*after) - static_cast<double>(*before);
-  return taken / static_cast<double>(jobs) - static_cast<double>(code.size() + input.size());
+  const auto share = [](std::uint64_t less, std::uint64_t more, std::uint64_t of) {
+    return (static_cast<double>(more) - static_cast<double>(less)) / static_cast<double>(of);
+  };
+  return Resident{share(*before, *connected, clients.size()),
+                  share(*connected, *after, jobs) - static_cast<double>(code.size() + input.size())};
 }
 
 Status MeasureMemory(const Setting& setting) {
   constexpr std::uint64_t kQueued = 100'000;
   setting.progress->Say("memory of " + std::to_string(kQueued) + " queued jobs");
-  const auto resident = ResidentBytesPerQueuedJob(setting, kQueued);
+  const auto resident = ResidentBytes(setting, kQueued);
   if (!resident) return Fail(resident.error());
   setting.progress->Clear();
   setting.report->Add(Row()
                           .Number("queued", static_cast<double>(kQueued), 0)
-                          .Number("residentBytesPerJob", *resident, 0)
-                          .Number("coreHeapBytesPerJob", CoreBytesPerQueuedJob(kQueued), 0));
+                          .Number("residentBytesPerJob", resident->per_job, 0)
+                          .Number("coreHeapBytesPerJob", CoreBytesPerQueuedJob(kQueued), 0)
+                          .Number("residentBytesPerClient", resident->per_client, 0));
   setting.report->Note("beyond a job's own code and input");
   return {};
 }

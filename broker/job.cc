@@ -38,7 +38,7 @@ std::unique_ptr<Job> MakeJob(const JobSpec& spec, const Limits& limits, SharedPa
   }
   job->memory_mb = static_cast<std::uint32_t>(limits.memory_mb());
   job->deadline_ms = static_cast<std::uint32_t>(spec.deadline_ms);
-  job->priority = spec.priority;
+  job->priority = static_cast<std::int8_t>(spec.priority);
   job->mode = spec.mode;
   job->retry = spec.retry;
   job->admission = spec.admission;

@@ -107,12 +107,19 @@ struct Job {
   std::array<Payload, 2> payloads;  ///< code, input; dropped at the end
   std::uint32_t memory_mb = 0;      ///< of its limits
   std::uint32_t deadline_ms = 0;    ///< as it was asked; 0: none
-  std::int32_t priority = 0;
+  std::int8_t priority = 0;
   Mode mode = Mode::kFunction;
   Retry retry = Retry::kSafe;
   Admission admission = Admission::kQueue;
   bool wasm = false;
   JobState state = JobState::kQueued;
+
+  // Of all its runs.
+  bool call_relayed = false;         ///< it has asked its client for something: a second run would ask twice
+  std::uint8_t bounces = 0;          ///< dispatches a worker had no room for after all
+  std::uint32_t attempt = 1;         ///< of the present run; a worker that runs it again itself says so
+  std::uint32_t dropped_events = 0;  ///< dropped here, for a client that was away; its caps bound them
+  double queue_ms = 0;               ///< of the times before, when it was queued more than once
 
   // While queued: its place, which is the queue's business.
   std::int64_t order = 0;  ///< 0: not queued
@@ -121,23 +128,20 @@ struct Job {
   TimePoint queued_since;
   TimePoint deadline = kNever;
 
-  // Of all its runs.
-  double queue_ms = 0;               ///< of the times before, when it was queued more than once
-  std::uint32_t attempt = 1;         ///< of the present run; a worker that runs it again itself says so
-  std::uint32_t redispatches = 0;    ///< after a lost worker
-  std::uint32_t bounces = 0;         ///< dispatches a worker had no room for after all
-  bool call_relayed = false;         ///< it has asked its client for something: a second run would ask twice
-  std::uint64_t dropped_events = 0;  ///< dropped here, for a client that was away
-
   std::unique_ptr<Lease> lease;  ///< while running
   std::unique_ptr<JobEnd> end;   ///< once ended
 
+  /// Runs before this one, after a lost worker or a signal.
+  std::uint32_t runs_before() const { return attempt - 1; }
   std::string_view code_hash_bytes() const {
     return code_hash == nullptr ? std::string_view() : std::string_view(code_hash->data(), code_hash->size());
   }
 };
 
-/// Of a SUBMIT that was admitted with these limits.
+// Malloc rounds up to 16, and a job is to take 400 bytes in all with its frames and its place in tables.
+static_assert(sizeof(Job) <= 184);
+
+/// Of a SUBMIT that was admitted with these limits: its ranges are checked.
 std::unique_ptr<Job> MakeJob(const JobSpec& spec, const Limits& limits, SharedParts& shared);
 /// Of a job that has not ended.
 Program ProgramOf(const Job& job);

@@ -44,8 +44,8 @@ std::optional<std::string> JobLedger::Stray(Worker& worker, LeaseId lease, std::
 void JobLedger::NoteAttempt(Job& job, std::uint32_t attempt) {
   job.lease->heard_of = true;
   if (attempt <= job.attempt) return;
-  // A run that the worker repeated by itself is the one repetition that `safe` allows.
-  job.redispatches += attempt - job.attempt;
+  // A run that the worker repeated by itself counts as one before, and is the one repetition that `safe`
+  // allows.
   job.attempt = attempt;
   ForgetCalls(job);
   job.lease->last_call = 0;
@@ -196,7 +196,6 @@ void JobLedger::Lose(Job& job, const std::string& why, TimePoint now) {
     return EndWithError(job, JobEvent::kLost, std::move(error), now);
   }
   if (MayRunAgain(job, config_)) {
-    ++job.redispatches;
     ++job.attempt;
     job.deadline = Job::kNever;  // it has started once, which is what the deadline asked for
     ++counters_.redispatched;
@@ -243,7 +242,7 @@ void JobLedger::Dispatch(TimePoint now) {
 void JobLedger::RefuseInQueue(Job& job, JobError error, TimePoint now) {
   ++counters_.refused_in_queue;
   // One whose worker was lost may have run: nobody may rely on that it did not.
-  error.started = job.redispatches > 0;
+  error.started = job.runs_before() > 0;
   EndWithError(job, JobEvent::kRefuse, std::move(error), now);
 }
 

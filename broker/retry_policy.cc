@@ -6,7 +6,7 @@ namespace skerry::broker {
 
 bool MayRunAgain(const Job& job, const BrokerConfig& config) {
   const std::uint32_t most = job.retry == Retry::kAlways ? config.max_redispatches : 1;
-  return AllowsAnotherRun(job.retry, job.call_relayed) && job.redispatches < most;
+  return AllowsAnotherRun(job.retry, job.call_relayed) && job.runs_before() < most;
 }
 
 Millis LeaseTime(const Job& job, const BrokerConfig& config) {
