@@ -62,12 +62,20 @@ void PrintTo(const Resources& resources, std::ostream* out) {
 
 namespace {
 
+/// Whether a cell is there and no other is on its way to replace it.
+bool HasSettled(Pool& pool, std::size_t worker) {
+  const std::string log = ReadFile(pool.worker_log(worker));
+  const std::size_t renewed = log.rfind("a cell is renewed");
+  const bool replaced = renewed == std::string::npos || renewed < log.rfind("a cell is ready");
+  return replaced && NewestCellOf(pool, worker) != 0;
+}
+
 void AwaitCells(Pool& pool) {
   // Of a hung cell (5 s), a back-off (10 s) and a start.
   constexpr std::chrono::seconds kPatience{30};
   const auto end = std::chrono::steady_clock::now() + kPatience;
   for (std::size_t i = 0; i < pool.workers(); ++i) {
-    while (NewestCellOf(pool, i) == 0 && std::chrono::steady_clock::now() < end)
+    while (!HasSettled(pool, i) && std::chrono::steady_clock::now() < end)
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
 }
@@ -80,8 +88,11 @@ Resources AtRest(Pool& pool) {
   std::vector<Job> jobs;
   for (std::size_t i = 0; i < 40 * pool.workers(); ++i)
     jobs.emplace_back("s" + std::to_string(i), "return 1");
-  pool.Run(jobs);
-  AwaitCells(pool);  // one that hung was found out by these
+  // Twice: by the first a cell that hung is found out, and one may come to its last fork.
+  for (int round = 0; round < 2; ++round) {
+    pool.Run(jobs);
+    AwaitCells(pool);
+  }
   const auto now = [&pool] {
     Resources resources{DescriptorsOf(pool.broker().pid())};
     for (std::size_t i = 0; i < pool.workers(); ++i) {
