@@ -118,7 +118,8 @@ void Client::StartHostCalls() {
 }
 
 Client::~Client() {
-  host_calls_.reset();
+  // Its handlers may call us, which takes the loop; and the loop looks at it to its end.
+  if (host_calls_) host_calls_->Stop();
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

@@ -23,17 +23,24 @@ HostCallPool::HostCallPool(std::size_t threads, const HostCallHandler& handler, 
 }
 
 HostCallPool::~HostCallPool() {
+  Stop();
+}
+
+void HostCallPool::Stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
   }
   pushed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
 }
 
 void HostCallPool::Push(HostCall call) {
   {
     const std::lock_guard lock(mutex_);
+    if (stopping_) return;
     waiting_bytes_ += call.bytes();
     waiting_.push_back(std::move(call));
   }

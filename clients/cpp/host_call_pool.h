@@ -2,8 +2,8 @@
 // link to the broker.
 //
 // Threads: Push and waiting_bytes from any. `wanted` and `done` are called on the pool's threads, with no
-// lock of the pool held. Ownership: the destructor forgets the calls that wait and returns when the handlers
-// that run have returned. Errors: what a handler throws becomes an error reply.
+// lock of the pool held. Ownership: the destructor stops it. Errors: what a handler throws becomes an error
+// reply.
 #pragma once
 
 #include <condition_variable>
@@ -35,6 +35,10 @@ class HostCallPool {
   ~HostCallPool();
   HostCallPool(const HostCallPool&) = delete;
   HostCallPool& operator=(const HostCallPool&) = delete;
+
+  /// Forgets the calls that wait and those pushed from now on; returns when the handlers that run have
+  /// returned. Call it once, and not from a handler.
+  void Stop();
 
   void Push(HostCall call);
   /// Of the calls that no thread has taken yet.

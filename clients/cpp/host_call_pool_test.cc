@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <stdexcept>
 
@@ -124,6 +125,20 @@ TEST(HostCallPool, ItsEndWaitsForTheHandlerThatRunsAndForgetsTheCallsThatWait) {
   }
   EXPECT_EQ(ended, 1);
   EXPECT_EQ(ends.Await(1).size(), 1u);
+}
+
+TEST(HostCallPool, TakesNoCallOnceItIsStoppedAndStillTellsWhatWaits) {
+  std::atomic<int> handled = 0;
+  const HostCallHandler handler = [&](const JobId&, std::string_view, std::string_view) {
+    ++handled;
+    return Value("1");
+  };
+  Ends ends;
+  HostCallPool pool(2, handler, ends.Hooks());
+  pool.Stop();
+  pool.Push(Call(1));
+  EXPECT_EQ(pool.waiting_bytes(), 0u);
+  EXPECT_EQ(handled, 0);
 }
 
 }  // namespace
