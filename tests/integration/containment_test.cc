@@ -68,7 +68,7 @@ TEST(FairNeighbours, AnIsolateThatBurnsStepsBackAndOneThatWaitsDoesNot) {
   auto known = AwaitIsolates(pool.worker().pid(), idle, 1);
   const pid_t waiting = *known.begin();
   known.insert(idle.begin(), idle.end());
-  Background burns(pool, {Job("burns", "for(;;);").Limit("timeoutMs", 20'000).Limit("cpuMs", 1'000)});
+  Background burns(pool, {Job("burns", "for(;;);").Limit("timeoutMs", 60'000).Limit("cpuMs", 400)});
   const pid_t burning = *AwaitIsolates(pool.worker().pid(), known, 1).begin();
   for (int i = 0; i < 2'000 && NicenessOf(burning) == usual && !IsGone(burning); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
