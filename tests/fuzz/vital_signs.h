@@ -37,7 +37,7 @@ class VitalSigns {
   // Unchanged for a while: spares that were being forked have come.
   static std::size_t SettledDescriptors(pid_t pid) {
     std::size_t count = testing::DescriptorsOf(pid);
-    for (int same = 0; same < 20; ++same) {
+    for (int same = 0; same < 100; ++same) {
       std::this_thread::sleep_for(Millis(10));
       const std::size_t now = testing::DescriptorsOf(pid);
       if (now != std::exchange(count, now)) same = 0;
