@@ -57,7 +57,6 @@ bool RetiresCell(int signal) {
   return signal == SIGSEGV || signal == SIGILL || signal == SIGTRAP || signal == SIGSYS;
 }
 
-// `why` can quote what the isolate sent.
 bool MayRunAgain(const RerunPolicy& policy) {
   return policy.may_run_again && AllowsAnotherRun(policy.retry, policy.made_host_call);
 }
@@ -111,7 +110,7 @@ bool Verdict::Record(Cause cause, std::string why) {
   if (decided()) return false;
   cause_ = cause;
   if (why.size() > kMaxWhyBytes) why.resize(kMaxWhyBytes);
-  why_ = PrintableAscii(std::move(why));
+  why_ = PrintableAscii(std::move(why));  // it can quote what the isolate sent
   return true;
 }
 
