@@ -8,6 +8,8 @@ namespace {
 constexpr std::array<std::string_view, 3> kModes = {"function", "script", "module"};
 constexpr std::array<std::string_view, 3> kRetries = {"safe", "never", "always"};
 constexpr std::array<std::string_view, 2> kAdmissions = {"queue", "failFast"};
+constexpr std::array<std::string_view, 2> kReuses = {"none", "context"};
+constexpr std::array<std::string_view, 2> kEncodings = {"json", "msgpack"};
 constexpr std::array<std::string_view, 6> kLevels = {"log", "info", "debug", "warn", "error", "assert"};
 constexpr std::array<std::string_view, 2> kEventTypes = {"console", "status"};
 
@@ -58,6 +60,12 @@ std::string_view NameOf(Retry retry) {
 std::string_view NameOf(Admission admission) {
   return kAdmissions[static_cast<std::size_t>(admission)];
 }
+std::string_view NameOf(Reuse reuse) {
+  return kReuses[static_cast<std::size_t>(reuse)];
+}
+std::string_view NameOf(Encoding encoding) {
+  return kEncodings[static_cast<std::size_t>(encoding)];
+}
 std::string_view NameOf(Level level) {
   return kLevels[static_cast<std::size_t>(level)];
 }
@@ -72,6 +80,12 @@ std::optional<Retry> RetryByName(std::string_view name) {
 }
 std::optional<Admission> AdmissionByName(std::string_view name) {
   return Find<Admission>(kAdmissions, name);
+}
+std::optional<Reuse> ReuseByName(std::string_view name) {
+  return Find<Reuse>(kReuses, name);
+}
+std::optional<Encoding> EncodingByName(std::string_view name) {
+  return Find<Encoding>(kEncodings, name);
 }
 std::optional<Level> LevelByName(std::string_view name) {
   return Find<Level>(kLevels, name);

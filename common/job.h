@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/ids.h"
 #include "common/limits.h"
@@ -17,6 +18,11 @@ enum class Mode : std::uint8_t { kFunction, kScript, kModule };
 enum class Retry : std::uint8_t { kSafe, kNever, kAlways };
 /// What happens where no slot is free: wait, or be refused with OVERLOADED at once.
 enum class Admission : std::uint8_t { kQueue, kFailFast };
+/// Whether one isolate may run several jobs, each in a context of its own: those of one tenant that ask for
+/// it.
+enum class Reuse : std::uint8_t { kNone, kContext };
+/// How values cross: input, value, status events, parameters and answers of host calls.
+enum class Encoding : std::uint8_t { kJson, kMsgpack };
 /// Console levels, and the level of an event.
 enum class Level : std::uint8_t { kLog, kInfo, kDebug, kWarn, kError, kAssert };
 /// What a job streams back while it runs.
@@ -29,11 +35,15 @@ bool AllowsAnotherRun(Retry retry, bool made_host_call);
 std::string_view NameOf(Mode mode);
 std::string_view NameOf(Retry retry);
 std::string_view NameOf(Admission admission);
+std::string_view NameOf(Reuse reuse);
+std::string_view NameOf(Encoding encoding);
 std::string_view NameOf(Level level);
 std::string_view NameOf(EventType type);
 std::optional<Mode> ModeByName(std::string_view name);
 std::optional<Retry> RetryByName(std::string_view name);
 std::optional<Admission> AdmissionByName(std::string_view name);
+std::optional<Reuse> ReuseByName(std::string_view name);
+std::optional<Encoding> EncodingByName(std::string_view name);
 std::optional<Level> LevelByName(std::string_view name);
 std::optional<EventType> EventTypeByName(std::string_view name);
 
@@ -43,6 +53,8 @@ inline constexpr std::uint64_t kMaxSeed = (std::uint64_t{1} << 53) - 1;
 inline constexpr std::uint64_t kMaxClockMs = 8'640'000'000'000'000;
 /// `clock: "frozen"`: 2025-01-01T00:00:00Z.
 inline constexpr std::uint64_t kFrozenClockMs = 1'735'689'600'000;
+/// Libraries that one job can name.
+inline constexpr std::size_t kMaxLibraries = 16;
 
 struct JobSpec {
   JobId id;
@@ -60,6 +72,12 @@ struct JobSpec {
   std::optional<std::uint64_t> seed;      ///< of Math.random, up to kMaxSeed; none: the worker draws one
   std::optional<std::uint64_t> clock_ms;  ///< where time stands still, up to kMaxClockMs; none: real time
   bool receipt = false;                   ///< the final says what was run
+  std::vector<std::string> libraries;     ///< what `require` knows, by the operator's names
+  /// Jobs of the tenant that agree in code, mode, libraries and limits may start from one evaluated state of
+  /// it, and its code may be left out towards a peer that has it.
+  bool program = false;
+  Reuse reuse = Reuse::kNone;
+  Encoding encoding = Encoding::kJson;
 };
 
 /// Whether it asks for what peers without the capability "reproducible" would not give it, and not say so.

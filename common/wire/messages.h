@@ -74,6 +74,7 @@ struct Hello {
   std::uint64_t memory_mb = 0;            ///< workers: workerMemoryMb left for jobs
   std::string v8;                         ///< workers: the V8 version of their cells
   std::string sandbox;                    ///< workers: the SandboxLevel of their cells
+  std::vector<std::string> libraries;     ///< workers: that a job can name
   std::vector<LeaseId> leases;            ///< workers: held, or ended with a FINAL that may not have arrived
   std::uint64_t epoch = 0;                ///< clients: of the last WELCOME; 0: none yet, or it keeps no count
   std::uint64_t seen = 0;                 ///< clients: the highest `seq` of that epoch that came
@@ -91,6 +92,7 @@ struct Hello {
     v.Optional("memoryMb", memory_mb);
     v.Optional("v8", v8, UpTo(64));
     v.Optional("sandbox", sandbox, UpTo(64));
+    v.Optional("libraries", libraries, UpTo(64));
     v.Optional("leases", leases, UpTo(kMaxArray));
     v.Optional("epoch", epoch);
     v.Optional("seen", seen);
@@ -152,9 +154,14 @@ void VisitJob(V& v, JobSpec& job) {
   v.Optional("seed", job.seed, UpTo(kMaxSeed));
   v.Optional("clock", job.clock_ms, UpTo(kMaxClockMs));
   v.Optional("receipt", job.receipt);
+  v.Optional("libraries", job.libraries, UpTo(kMaxLibraries));
+  v.Optional("program", job.program);
+  v.Optional("reuse", job.reuse);
+  v.Optional("encoding", job.encoding);
 }
 
-/// Client to broker. Payloads: code (UTF-8), input (JSON text; empty: undefined).
+/// Client to broker. Payloads: code (UTF-8), input (JSON text; empty: undefined). Where `program` is true the
+/// code may be left out (an empty frame), if the broker may have it: `codeHash` names it.
 struct Submit {
   static constexpr std::string_view kType = "submit";
   JobSpec job;
@@ -177,7 +184,8 @@ struct Accepted {
 };
 
 /// Broker to worker, and worker to isolate. Payloads: code, input. `job.limits` names every limit that is
-/// set; towards an isolate `job.seed` is set as well.
+/// set; towards an isolate `job.seed` is set as well. Towards a worker the code of a `program` may be left
+/// out, as in SUBMIT.
 struct Dispatch {
   static constexpr std::string_view kType = "dispatch";
   LeaseId lease;
@@ -191,6 +199,20 @@ struct Dispatch {
     v.Optional("session", session);
     v.Optional("attempt", attempt);
     VisitJob(v, job);
+  }
+};
+
+/// The way back of a SUBMIT or DISPATCH whose code was left out and is not there: it has not been taken, send
+/// it again with its code. By `id` towards a client, by `lease` towards a broker.
+struct Need {
+  static constexpr std::string_view kType = "need";
+  JobId id;
+  LeaseId lease;
+
+  template <class V>
+  void Visit(V& v) {
+    v.Optional("id", id);
+    v.Optional("lease", lease);
   }
 };
 
@@ -450,8 +472,8 @@ struct Bye {
   void Visit(V&) {}
 };
 
-using Header = std::variant<Hello, Welcome, Refuse, Submit, Accepted, Dispatch, Event, Dropped, Tripped, Call,
-                            Answer, Cancel, Final, Ack, Credit, Stats, Ping, Pong, Drain, Bye>;
+using Header = std::variant<Hello, Welcome, Refuse, Submit, Accepted, Dispatch, Need, Event, Dropped, Tripped,
+                            Call, Answer, Cancel, Final, Ack, Credit, Stats, Ping, Pong, Drain, Bye>;
 
 /// The number that a message about a job carries on its link; 0 of any other, and of one not yet numbered.
 std::uint64_t SeqOf(const Header& header);

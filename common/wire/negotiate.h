@@ -21,6 +21,9 @@ namespace skerry::wire {
 /// Of peers that know `seed`, `clock` and `receipt`: others would drop these unsaid.
 inline constexpr std::string_view kReproducibleCapability = "reproducible";
 
+/// Of peers that know `libraries`, `program`, `reuse`, `encoding` and NEED.
+inline constexpr std::string_view kProgramsCapability = "programs";
+
 struct VersionRange {
   std::uint32_t oldest = 0;
   std::uint32_t newest = 0;

@@ -28,6 +28,12 @@ constexpr int LastOf(Retry) {
 constexpr int LastOf(Admission) {
   return static_cast<int>(Admission::kFailFast);
 }
+constexpr int LastOf(Reuse) {
+  return static_cast<int>(Reuse::kContext);
+}
+constexpr int LastOf(Encoding) {
+  return static_cast<int>(Encoding::kMsgpack);
+}
 constexpr int LastOf(Level) {
   return static_cast<int>(Level::kAssert);
 }

@@ -36,6 +36,12 @@ inline std::optional<Retry> ByName(std::string_view s, Retry) {
 inline std::optional<Admission> ByName(std::string_view s, Admission) {
   return AdmissionByName(s);
 }
+inline std::optional<Reuse> ByName(std::string_view s, Reuse) {
+  return ReuseByName(s);
+}
+inline std::optional<Encoding> ByName(std::string_view s, Encoding) {
+  return EncodingByName(s);
+}
 inline std::optional<Level> ByName(std::string_view s, Level) {
   return LevelByName(s);
 }

@@ -14,10 +14,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "common/fd.h"
 #include "common/result.h"
 #include "common/sandbox_level.h"
+#include "worker/cell/recipe.h"
 
 namespace skerry::agent {
 
@@ -29,10 +31,14 @@ struct ForkedProcess {
   Fd socket;  ///< SOCK_STREAM, non-blocking here; speaks common/wire/stream.h
 };
 
-/// Made by a process of a cell, which waits in it until it is killed.
+/// Made by a process of a cell, which waits in it until it is killed; but for a fork, which may be let happen.
 struct ForbiddenCall {
   pid_t pid = -1;
   std::string name;  ///< of the system call
+  /// The one way in which a cell that has evaluated a program can fork, exactly (DESIGN section 2: it is hostile, so
+  /// that it forks only when it has been asked to).
+  bool is_fork = false;
+  std::uint64_t id = 0;  ///< the kernel's, of this report
 };
 
 /// Reports of forbidden system calls by one cell and its isolates, which outlive it.
@@ -43,6 +49,8 @@ class ForbiddenCalls {
   virtual int fd() const = 0;
   /// The next one; nothing where its process has died meanwhile.
   virtual std::optional<ForbiddenCall> Next() = 0;
+  /// Lets a fork happen. Nothing happens where its process has died meanwhile.
+  virtual void LetFork(const ForbiddenCall& /*call*/) {}
 };
 
 /// The V8 that a cell's isolates are.
@@ -50,6 +58,10 @@ struct V8Build {
   std::string version;
   std::string flags;
 };
+
+class Cell;
+/// What comes out of a cell: an isolate, or a cell that is being prepared.
+using Forked = std::variant<ForkedProcess, std::unique_ptr<Cell>>;
 
 class Cell {
  public:
@@ -65,10 +77,20 @@ class Cell {
   virtual int control_fd() const = 0;
   virtual pid_t pid() const = 0;
   virtual V8Build v8() const = 0;
-  /// Asks for one isolate; never blocks.
+  /// Asks for one isolate; never blocks. Not before IsReady.
   virtual Status RequestFork() = 0;
-  /// The next isolate, nothing yet, or why there will be no more.
-  virtual Result<std::optional<ForkedProcess>> OnReadable() = 0;
+  /// Asks for a cell that is forked from this one and does `recipe`; never blocks. It comes out in the order of the
+  /// requests, not ready yet. One with a program has what RLIMIT_DATA allows its job, and so have its isolates.
+  virtual Status RequestCell(std::shared_ptr<const cell::CellRecipe> /*recipe*/) {
+    return Fail(ErrorKind::kUnavailable, "this cell makes no others");
+  }
+  /// Whether its recipe is done; OnReadable finds that out.
+  virtual bool IsReady() const { return true; }
+  /// A fork that it is in the middle of (ForbiddenCall::is_fork) is one that it was asked for: true once for each.
+  virtual bool TakeForkPermit() { return false; }
+  /// The next isolate or cell, nothing yet, or why there will be no more: kInvalid where its program cannot be kept
+  /// evaluated, and has to be run from its beginning for every job.
+  virtual Result<std::optional<Forked>> OnReadable() = 0;
 };
 
 /// Starts a cell and waits until it can fork (~100 ms).

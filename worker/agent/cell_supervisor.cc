@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "common/logging.h"
 
@@ -125,7 +126,7 @@ void CellSupervisor::OnControlReadable() {
       fork_timer_.Cancel();
     }
     SetHealthy(true);
-    listener_.OnForked(Isolate(std::move(**forked), number, running_->v8));
+    listener_.OnForked(Isolate(std::move(std::get<ForkedProcess>(**forked)), number, running_->v8));
   }
 }
 

@@ -40,13 +40,13 @@ class RealCell final : public Cell {
   }
   SandboxLevel sandbox_level() const override { return cell::LevelOf(process_->sandbox()); }
   Status RequestFork() override { return process_->RequestFork(); }
-  Result<std::optional<ForkedProcess>> OnReadable() override {
+  Result<std::optional<Forked>> OnReadable() override {
     auto forked = process_->OnReadable();
     if (!forked) return Fail(forked.error());
-    if (!*forked) return std::optional<ForkedProcess>();
+    if (!*forked) return std::optional<Forked>();
     cell::IsolateProcess& isolate = **forked;
-    return std::optional<ForkedProcess>(
-        {std::move(isolate.home), isolate.pid, std::move(isolate.pidfd), std::move(isolate.socket)});
+    return std::optional<Forked>(ForkedProcess{std::move(isolate.home), isolate.pid, std::move(isolate.pidfd),
+                                               std::move(isolate.socket)});
   }
 
  private:

@@ -81,14 +81,14 @@ class FakeCell final : public Cell {
     return {};
   }
 
-  Result<std::optional<ForkedProcess>> OnReadable() override {
+  Result<std::optional<Forked>> OnReadable() override {
     if (dead_) return Fail(ErrorKind::kUnavailable, "the fake cell is dead");
     if (ready_.empty()) {
       eventfd_t count = 0;
       ::eventfd_read(wake_.get(), &count);
-      return std::optional<ForkedProcess>();
+      return std::optional<Forked>();
     }
-    std::optional<ForkedProcess> process(std::move(ready_.front()));
+    std::optional<Forked> process(std::move(ready_.front()));
     ready_.pop_front();
     return process;
   }
