@@ -10,6 +10,7 @@
 #include <chrono>
 #include <utility>
 
+#include "clients/cpp/case_book.h"
 #include "clients/cpp/client_core.h"
 #include "clients/cpp/dealer.h"
 #include "clients/cpp/host_call_pool.h"
@@ -53,9 +54,8 @@ Status CheckOptions(const ClientOptions& options) {
 
 /// What the thread works on; the core is touched under Client::mutex_ only, the dealer by the thread only.
 struct Client::Link {
-  Link(const ClientOptions& options, TimePoint now)
-      : core(options, options.session.empty() ? SessionId(RandomHex(16)) : options.session, now),
-        dealer(options.broker) {}
+  Link(const ClientOptions& options, const SessionId& session, TimePoint now)
+      : core(options, session, now), cases(session, options.max_waiting_cases), dealer(options.broker) {}
 
   /// Sends what the core wants sent. True: something is left that the socket did not take.
   bool Flush() {
@@ -69,6 +69,7 @@ struct Client::Link {
   }
 
   ClientCore core;
+  client::CaseBook cases;
   client::Dealer dealer;
   std::deque<client::Outgoing> pending;
   std::uint64_t generation = 0;
@@ -77,7 +78,9 @@ struct Client::Link {
 Client::Client(ClientOptions options)
     : options_(std::move(options)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      link_(std::make_unique<Link>(options_, SteadyClock::now())) {}
+      link_(std::make_unique<Link>(options_,
+                                   options_.session.empty() ? SessionId(RandomHex(16)) : options_.session,
+                                   SteadyClock::now())) {}
 
 Result<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
   if (auto valid = CheckOptions(options); !valid) return Fail(valid.error());
@@ -144,10 +147,23 @@ Result<SubmitResult> Client::Submit(JobRequest& request) {
   return SubmitResult::kTaken;
 }
 
+Result<SubmitResult> Client::SubmitCases(CasesRequest& request) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (link_->core.link() == LinkState::kFailed) return Fail(link_->core.failure());
+    const std::uint64_t cases = request.inputs.size();
+    auto taken = link_->cases.Add(request, SteadyClock::now());
+    if (!taken || *taken == SubmitResult::kFull) return taken;
+    unfinished_ += cases + 1;  // and their summary
+  }
+  Wake();
+  return SubmitResult::kTaken;
+}
+
 void Client::Cancel(const JobId& id) {
   {
     const std::lock_guard lock(mutex_);
-    link_->core.Cancel(id);
+    if (!link_->cases.Cancel(id, link_->core, SteadyClock::now())) link_->core.Cancel(id);
   }
   Wake();
 }
@@ -155,6 +171,11 @@ void Client::Cancel(const JobId& id) {
 void Client::Acknowledge(const JobId& id) {
   const std::lock_guard lock(mutex_);
   link_->core.Acknowledge(id);
+}
+
+void Client::Acknowledge(const JobId& id, const std::vector<std::uint32_t>& cases) {
+  const std::lock_guard lock(mutex_);
+  for (const std::uint32_t number : cases) link_->core.Acknowledge(link_->cases.NameOf(id, number));
 }
 
 std::uint64_t Client::unfinished() const {
@@ -180,13 +201,14 @@ std::optional<ClientEvent> Client::Next(Millis timeout) {
     --unfinished_;
     dealing_.push_back(final->id);
   }
+  if (std::holds_alternative<CasesEnded>(event)) --unfinished_;
   lock.unlock();
   if (was_full) Wake();
   return event;
 }
 
 void Client::Publish(std::unique_lock<std::mutex>&) {
-  for (ClientEvent& event : link_->core.TakeEvents()) {
+  for (ClientEvent& event : link_->cases.Turn(link_->core, SteadyClock::now())) {
     ready_bytes_ += BytesOf(event);
     ready_.push_back(std::move(event));
   }
@@ -218,8 +240,8 @@ void Client::Loop() {
   while (!stopping_) {
     core.OnTick(SteadyClock::now());
     AnswerCalls(lock);
-    const bool blocked = link_->Flush();
     Publish(lock);
+    const bool blocked = link_->Flush();
     const bool full = !MayRead();
     if (full) core.NotListening(SteadyClock::now());
     const auto until_wake = std::chrono::ceil<Millis>(core.NextWake() - SteadyClock::now());

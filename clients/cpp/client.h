@@ -17,6 +17,9 @@
 // has dealt with the one before (written it down, say). A client that is killed and comes back under the same
 // ClientOptions::session finds the finals that it had not dealt with.
 //
+// SubmitCases runs one program over many inputs: one final per case, as each ends, then one CasesEnded. The
+// client feeds them as there is room and leaves a quarter of it to other jobs.
+//
 // Threads: any number may call; host calls are answered on threads of their own (host_call_threads).
 // Ownership: the destructor waits for handlers that run, then says BYE: the broker drops this session's
 // queued jobs and cancels its running ones. Errors: Connect says that no broker answered or that it refused;
@@ -51,13 +54,19 @@ class Client {
   /// Moves from `request` when it is taken; leaves it alone otherwise. Errors: kInvalid (an id that is
   /// unfinished already, an id out of range), kUnavailable (the link has failed).
   Result<SubmitResult> Submit(JobRequest& request);
-  /// The job's final says CANCELLED, or how it ended if it was faster. Unknown ids do nothing.
+  /// Moves from `request` when it is taken, whole; kFull: inputs of other cases wait already, as many bytes
+  /// as max_waiting_cases. Errors: as Submit's, and numbers of cases out of range or order.
+  Result<SubmitResult> SubmitCases(CasesRequest& request);
+  /// The job's final says CANCELLED, or how it ended if it was faster. The id of a set of cases: of each of
+  /// them that has not ended. Unknown ids do nothing.
   void Cancel(const JobId& id);
   /// Of an earlier life under this session: its final is safe with the caller, who will not submit it again.
   void Acknowledge(const JobId& id);
+  /// The same of these cases of the job.
+  void Acknowledge(const JobId& id, const std::vector<std::uint32_t>& cases);
   /// The next event in order, waiting up to `timeout` for one.
   std::optional<ClientEvent> Next(Millis timeout);
-  /// Jobs submitted whose final Next has not returned yet.
+  /// Jobs and cases submitted whose final Next has not returned yet, and summaries likewise.
   std::uint64_t unfinished() const;
   /// Whether the broker still answers: while it does not, jobs wait for it and not for a worker.
   LinkHealth Health() const;

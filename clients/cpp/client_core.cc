@@ -5,10 +5,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "common/hash.h"
+#include "clients/cpp/ended.h"
 #include "common/printable.h"
-#include "common/utf8.h"
-#include "common/wire/codec.h"
 #include "common/wire/negotiate.h"
 
 namespace skerry::client {
@@ -23,28 +21,6 @@ constexpr std::size_t kAcksPerMessage = 128;
 constexpr std::size_t kRememberedAcks = 4096;
 // Finals of an earlier life; a broker keeps fewer.
 constexpr std::size_t kMostUnclaimed = 65'536;
-
-Outcome Ended(Code code, std::string message, std::uint32_t attempt) {
-  Outcome outcome;
-  outcome.error = MakeError(code, std::move(message));
-  outcome.attempt = attempt;
-  return outcome;
-}
-
-/// What a broker says is shown on terminals.
-std::optional<std::string> FaultOf(const JobSpec& spec) {
-  const auto bad = [](const std::string& id) { return id.size() > kMaxIdBytes; };
-  if (spec.id.empty() || bad(spec.id.str())) return "id must be 1 to 256 bytes";
-  if (spec.tenant.empty() || bad(spec.tenant.str())) return "tenant must be 1 to 256 bytes";
-  for (const std::string* text : {&spec.id.str(), &spec.tenant.str(), &spec.user.str()}) {
-    if (!IsPrintableId(*text) || !IsUtf8Header(*text))
-      return "id, tenant and user must be UTF-8 without control characters";
-  }
-  if (bad(spec.user.str())) return "user must be at most 256 bytes";
-  if (auto fault = FaultInReproducibility(spec)) return fault;
-  if (wire::Encode(wire::Submit{spec}).size() > wire::kMaxHeaderBytes) return "limits take too many bytes";
-  return std::nullopt;
-}
 
 }  // namespace
 
@@ -81,58 +57,6 @@ std::deque<Outgoing> ClientCore::TakeSends() {
   return sends;
 }
 
-Result<SubmitResult> ClientCore::Submit(JobRequest& request, TimePoint now) {
-  if (link_ == LinkState::kFailed) return Fail(failure_);
-  if (jobs_.contains(request.spec.id)) {
-    return Fail(ErrorKind::kInvalid, "job '" + request.spec.id.str() + "' is unfinished already");
-  }
-  const std::uint64_t most =
-      ever_linked_ ? std::min(credit_, options_.max_in_flight) : options_.max_in_flight;
-  const std::uint64_t bytes = request.code.size() + request.input.size();
-  if (jobs_.size() >= most ||
-      (!jobs_.empty() && bytes_in_flight_ + bytes > options_.max_in_flight_bytes.count())) {
-    return SubmitResult::kFull;
-  }
-  if (auto fault = FaultOf(request.spec)) return Fail(ErrorKind::kInvalid, *fault);
-  unclaimed_.erase(request.spec.id);  // the broker answers the SUBMIT with it
-  if (undealt_.erase(request.spec.id) > 0) NoteAcknowledged(request.spec.id);
-  Job& job = jobs_[request.spec.id];
-  job.number = next_number_++;
-  job.spec = std::move(request.spec);
-  job.spec.code_hash = Sha256(request.code);
-  job.code = std::make_shared<const std::string>(std::move(request.code));
-  job.input = std::make_shared<const std::string>(std::move(request.input));
-  job.submitted_at = now;
-  job.deadline_ms = job.spec.deadline_ms;
-  bytes_in_flight_ += job.bytes();
-  if (lost_.erase(job.spec.id) > 0 && job.spec.retry != Retry::kAlways) {
-    FinishAsLost(job);
-  } else if (link_ == LinkState::kLinked) {
-    SendJob(job);
-  }
-  return SubmitResult::kTaken;
-}
-
-void ClientCore::SendJob(Job& job) {
-  if (!reproducible_ && AsksForReproducibility(job.spec)) {
-    return Finish(
-        job, Ended(Code::kValidation, "seed, clock and receipt are more than this broker knows: upgrade it",
-                   job.attempt));
-  }
-  job.stage = JobStage::kSent;
-  Put(wire::Submit{job.spec}, {job.code, job.input});
-  if (job.cancelled) Put(wire::Cancel{job.spec.id, LeaseId()});
-}
-
-void ClientCore::Cancel(const JobId& id) {
-  Job* job = Find(id);
-  if (job == nullptr || job->cancelled || link_ == LinkState::kFailed) return;
-  job->cancelled = true;
-  if (job->stage != JobStage::kSent)
-    return Finish(*job, Ended(Code::kCancelled, "cancelled before it was sent", 1));
-  if (link_ == LinkState::kLinked) Put(wire::Cancel{id, LeaseId()});
-}
-
 void ClientCore::OnMessage(wire::Header header, std::vector<std::string> payloads, TimePoint now) {
   if (link_ == LinkState::kFailed) return;
   last_heard_ = now;
@@ -154,6 +78,8 @@ void ClientCore::OnMessage(wire::Header header, std::vector<std::string> payload
           if (link_ == LinkState::kLinked) Put(wire::Pong{message.number});
         } else if constexpr (std::is_same_v<Message, wire::Credit>) {
           credit_ = message.slots;
+        } else if constexpr (std::is_same_v<Message, wire::Need>) {
+          OnNeed(message.id);
         } else if constexpr (std::is_same_v<Message, wire::Event>) {
           OnEvent(message, payloads);
         } else if constexpr (std::is_same_v<Message, wire::Call>) {
@@ -194,6 +120,8 @@ void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
   ever_linked_ = true;
   credit_ = std::max<std::uint64_t>(welcome.credit, 1);
   reproducible_ = wire::HasCapability(welcome.capabilities, wire::kReproducibleCapability);
+  programs_ = wire::HasCapability(welcome.capabilities, wire::kProgramsCapability);
+  carried_.Clear();  // what the link before this one carried may have been lost with it
   if (welcome.heartbeat_ms > 0) heartbeat_ = Millis(std::min<std::uint64_t>(welcome.heartbeat_ms, 60'000));
   next_ping_ = now + heartbeat_;
   if (!first && !welcome.resumed) lost_.merge(unclaimed_);
@@ -303,7 +231,7 @@ void ClientCore::WaitOutOverload(Job& job, std::uint32_t retry_after_ms, TimePoi
 
 void ClientCore::Finish(Job& job, Outcome outcome) {
   const JobId id = job.spec.id;
-  bytes_in_flight_ -= job.bytes();
+  ReleaseCode(job);
   jobs_.erase(id);
   events_.push_back(JobFinal{id, std::move(outcome)});
 }
@@ -340,7 +268,8 @@ void ClientCore::OnTick(TimePoint now) {
       wire::Hello hello;
       hello.session = session_;
       hello.tenant = options_.tenant;
-      hello.capabilities = {"wasm", std::string(wire::kReproducibleCapability)};
+      hello.capabilities = {"wasm", std::string(wire::kReproducibleCapability),
+                            std::string(wire::kProgramsCapability)};
       hello.epoch = epoch_;
       hello.seen = seen_;
       hello.software = options_.software;

@@ -11,10 +11,14 @@
 // reconnect, and one that was answered gets the same answer again without the handler. What else comes twice
 // is dropped by its number.
 //
+// Code that jobs share (Program, or `program` in their specs) is kept once. Towards a broker that keeps
+// programs it is left out of SUBMITs once the link has carried it; NEED asks for it.
+//
 // Threads: one at a time (Client holds its lock around it). Ownership: owns code and input of unfinished
 // jobs. Errors: a failed link is a LinkFailed event; a job's failure is its final.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -25,6 +29,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "clients/cpp/carried_code.h"
 #include "clients/cpp/client_types.h"
 #include "clients/cpp/host_call.h"
 #include "common/wire/messages.h"
@@ -67,6 +72,10 @@ class ClientCore {
   /// Counts lost links: sends taken under another generation are stale.
   std::uint64_t generation() const { return generation_; }
   std::uint64_t unfinished() const { return jobs_.size(); }
+  /// How many jobs may be unfinished at once.
+  std::uint64_t places() const {
+    return ever_linked_ ? std::min(credit_, options_.max_in_flight) : options_.max_in_flight;
+  }
   std::size_t acks_waiting() const { return acks_.size(); }
 
  private:
@@ -89,7 +98,16 @@ class ClientCore {
     KnownCalls calls;  // of this attempt
     TimePoint submitted_at;
     std::uint64_t deadline_ms = 0;  // as asked; spec's shrinks while OVERLOADED is waited out
-    std::uint64_t bytes() const { return code->size() + input->size(); }
+    bool shares_code = false;       // `code` is one of shared_
+    std::uint64_t submit = 0;       // number of its last SUBMIT
+    bool carried = false;           // that brought its code
+    bool needed = false;            // NEED has come for it
+    bool must_carry = false;
+    std::uint64_t own_bytes() const { return (shares_code ? 0 : code->size()) + input->size(); }
+  };
+  struct SharedCode {
+    std::shared_ptr<const std::string> text;
+    std::uint64_t jobs = 0;
   };
   struct DelayedReply {
     HostCall call;
@@ -106,7 +124,12 @@ class ClientCore {
   bool SeenBefore(const wire::Header& header);
   void OnSeenFinal(const JobId& id);
   void Put(wire::Header header, std::vector<std::shared_ptr<const std::string>> payloads = {});
+  std::uint64_t BytesOf(const JobRequest& request) const;
+  void TakeCode(Job& job, JobRequest& request);
+  void ReleaseCode(const Job& job);
   void SendJob(Job& job);
+  void PutSubmit(Job& job);
+  void OnNeed(const JobId& id);
   void SendReply(const HostCall& call, HostReply reply);
   void SendAnswer(const Job& job, std::uint32_t call, const GivenReply& reply);
   void KeepReply(const Job& job, std::uint32_t call, std::uint64_t bytes);
@@ -133,6 +156,7 @@ class ClientCore {
   std::uint64_t generation_ = 0;
   std::uint64_t credit_ = 0;
   bool reproducible_ = false;  // the broker knows seed, clock and receipt
+  bool programs_ = false;      // and libraries, program, encoding and NEED
   Millis heartbeat_{1'000};
   TimePoint last_heard_;
   TimePoint connecting_since_;
@@ -141,6 +165,9 @@ class ClientCore {
   TimePoint next_hello_;
   TimePoint next_ping_;
   std::unordered_map<JobId, Job> jobs_;
+  std::unordered_map<std::string, SharedCode> shared_;  // by hash
+  CarriedCode carried_;                                 // by this link
+  std::uint64_t submits_ = 0;
   std::uint64_t bytes_in_flight_ = 0;
   std::uint64_t next_number_ = 1;
   std::multimap<TimePoint, JobId> retries_;

@@ -5,10 +5,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 
+#include "clients/cpp/cases.h"
+#include "clients/cpp/program.h"
 #include "common/ids.h"
 #include "common/job.h"
 #include "common/outcome.h"
@@ -20,8 +24,9 @@ namespace skerry {
 /// One job to run. `spec.code_hash` is filled in by the client.
 struct JobRequest {
   JobSpec spec;
-  std::string code;   ///< UTF-8
-  std::string input;  ///< JSON text; empty: `input` is undefined
+  std::string code;                        ///< UTF-8
+  std::shared_ptr<const Program> program;  ///< in place of `code`, which many jobs share then
+  std::string input;  ///< as `spec.encoding` says: JSON text, MessagePack; empty: `input` is undefined
 };
 
 /// How to answer `dataProxy.request`.
@@ -55,8 +60,11 @@ struct ClientOptions {
   /// Jobs unfinished at once: the smaller of this and the broker's credit. More keeps more workers busy;
   /// fewer needs less memory.
   std::uint64_t max_in_flight = 1024;
-  /// Their code and input together, kept here until they end, for a broker that has to be told again.
+  /// Their code and input together, kept here until they end, for a broker that has to be told again. Code
+  /// of programs that jobs share counts once.
   Bytes max_in_flight_bytes = Bytes::MiB(256);
+  /// Inputs of cases that wait here to be submitted. A first set of cases is taken whatever its size.
+  Bytes max_waiting_cases = Bytes::MiB(64);
   /// Events and finals that Next has not taken yet; past it nothing more is read from the broker.
   Bytes max_undelivered = Bytes::MiB(64);
   HostCallHandler on_call;  ///< none: every host call is rejected
@@ -76,7 +84,8 @@ struct LinkHealth {
   bool late = false;     ///< a heartbeat is overdue: whether it answers will be known soon
 };
 
-/// A console line or a status value of a job that runs.
+/// A console line or a status value of a job that runs. Of a case, here and below, `id` is its name on the
+/// wire, and `of_case` says whose it is.
 struct JobNotice {
   JobId id;
   std::uint32_t attempt = 1;
@@ -84,17 +93,20 @@ struct JobNotice {
   Level level = Level::kLog;
   bool truncated = false;
   std::string payload;  ///< console: UTF-8 text; status: JSON text
+  std::optional<CaseOf> of_case = std::nullopt;
 };
 
 /// The job runs again from its beginning: what it said so far is void.
 struct JobRestarted {
   JobId id;
+  std::optional<CaseOf> of_case = std::nullopt;
 };
 
-/// The job's end, exactly one per submitted job.
+/// The job's end, exactly one per submitted job or case.
 struct JobFinal {
   JobId id;
   Outcome outcome;
+  std::optional<CaseOf> of_case = std::nullopt;
 };
 
 /// The broker refused us or is gone for good. No event follows; unfinished jobs have no final.
@@ -102,7 +114,7 @@ struct LinkFailed {
   Error error;
 };
 
-using ClientEvent = std::variant<JobNotice, JobRestarted, JobFinal, LinkFailed>;
+using ClientEvent = std::variant<JobNotice, JobRestarted, JobFinal, CasesEnded, LinkFailed>;
 
 enum class SubmitResult : bool { kFull, kTaken };
 
