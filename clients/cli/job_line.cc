@@ -2,12 +2,14 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
 
 #include "clients/cli/json_text.h"
+#include "clients/cpp/spec_faults.h"
 #include "common/limits.h"
 #include "common/text_check.h"
 
@@ -137,7 +139,108 @@ MaybeFault AllLimits(ondemand::value& value, RequestedLimits& limits) {
   return std::nullopt;
 }
 
-MaybeFault Field(std::string_view name, ondemand::value& value, JobRequest& job) {
+MaybeFault Libraries(ondemand::value& value, std::vector<std::string>& libraries) {
+  ondemand::array array;
+  if (value.get_array().get(array) != simdjson::SUCCESS)
+    return Wrong("libraries", "must be an array of names");
+  for (auto result : array) {
+    ondemand::value entry;
+    std::string name;
+    if (std::move(result).get(entry) != simdjson::SUCCESS) return Wrong("libraries", "cannot be read");
+    if (auto fault = Text(entry, "libraries", name)) return Wrong("libraries", "must be an array of names");
+    libraries.push_back(std::move(name));
+    if (libraries.size() > kMaxLibraries) break;  // said below, with other faults of theirs
+  }
+  if (auto fault = client::FaultInLibraries(libraries)) return Fault{std::move(*fault), {}};
+  return std::nullopt;
+}
+
+MaybeFault Cases(ondemand::value& value, std::vector<std::string>& cases) {
+  ondemand::array array;
+  if (value.get_array().get(array) != simdjson::SUCCESS) return Wrong("cases", "must be an array of inputs");
+  for (auto result : array) {
+    ondemand::value entry;
+    if (std::move(result).get(entry) != simdjson::SUCCESS) return Wrong("cases", "cannot be read");
+    if (cases.size() == kMaxCases) return Wrong("cases", "must be at most " + std::to_string(kMaxCases));
+    cases.emplace_back(Raw(entry));
+  }
+  if (cases.empty()) return Wrong("cases", "must be at least 1");
+  return std::nullopt;
+}
+
+std::optional<std::uint8_t> HexDigit(char digit) {
+  if (digit >= '0' && digit <= '9') return static_cast<std::uint8_t>(digit - '0');
+  if (digit >= 'a' && digit <= 'f') return static_cast<std::uint8_t>(digit - 'a' + 10);
+  if (digit >= 'A' && digit <= 'F') return static_cast<std::uint8_t>(digit - 'A' + 10);
+  return std::nullopt;
+}
+
+/// 32 bytes as 64 digits. False: it is not.
+bool Digest(std::string_view digits, std::string& bytes) {
+  if (digits.size() != 64) return false;
+  for (std::size_t at = 0; at < digits.size(); at += 2) {
+    const auto high = HexDigit(digits[at]);
+    const auto low = HexDigit(digits[at + 1]);
+    if (!high || !low) return false;
+    bytes += static_cast<char>(*high * 16 + *low);
+  }
+  return true;
+}
+
+/// true, false, or {"hash": "..."}.
+MaybeFault ProgramField(ondemand::value& value, JobLine& line) {
+  constexpr std::string_view kMust = "must be true, false, or {\"hash\": 64 hexadecimal digits}";
+  ondemand::json_type type;
+  ondemand::object object;
+  if (value.type().get(type) != simdjson::SUCCESS) return Wrong("program", kMust);
+  if (type == ondemand::json_type::boolean) {
+    if (value.get_bool().get(line.job.spec.program) != simdjson::SUCCESS) return Wrong("program", kMust);
+    return std::nullopt;
+  }
+  if (type != ondemand::json_type::object || value.get_object().get(object) != simdjson::SUCCESS)
+    return Wrong("program", kMust);
+  for (auto result : object) {
+    ondemand::field field;
+    std::string_view key;
+    std::string_view digits;
+    if (std::move(result).get(field) != simdjson::SUCCESS ||
+        field.unescaped_key().get(key) != simdjson::SUCCESS || key != "hash" || !line.program_hash.empty() ||
+        field.value().get_string().get(digits) != simdjson::SUCCESS || !Digest(digits, line.program_hash)) {
+      return Wrong("program", kMust);
+    }
+  }
+  if (line.program_hash.empty()) return Wrong("program", kMust);
+  line.job.spec.program = true;
+  return std::nullopt;
+}
+
+std::optional<StopOn> StopOnByName(std::string_view name) {
+  if (name == "never") return StopOn::kNever;
+  if (name == "firstFailure") return StopOn::kFirstFailure;
+  return std::nullopt;
+}
+
+/// Of jobs that share something: `known` becomes false for any other field.
+MaybeFault SharingField(std::string_view name, ondemand::value& value, JobLine& line, bool& known) {
+  JobSpec& spec = line.job.spec;
+  if (name == "libraries") return Libraries(value, spec.libraries);
+  if (name == "program") return ProgramField(value, line);
+  if (name == "cases") return Cases(value, line.cases);
+  if (name == "stopOn") return Choice(value, name, StopOnByName, "never or firstFailure", line.stop_on);
+  if (name == "reuse") return Choice(value, name, ReuseByName, "none or context", spec.reuse);
+  if (name == "encoding") {
+    if (auto fault = Choice(value, name, EncodingByName, "json", spec.encoding)) return fault;
+    if (spec.encoding == Encoding::kJson) return std::nullopt;
+    return Wrong(name,
+                 "must be json: a line of a file is JSON; other encodings are for programs that use the "
+                 "client library");
+  }
+  known = false;
+  return std::nullopt;
+}
+
+MaybeFault Field(std::string_view name, ondemand::value& value, JobLine& line) {
+  JobRequest& job = line.job;
   JobSpec& spec = job.spec;
   double number = 0;
   MaybeFault fault;
@@ -175,7 +278,24 @@ MaybeFault Field(std::string_view name, ondemand::value& value, JobRequest& job)
     if (value.get_bool().get(spec.receipt) != simdjson::SUCCESS) return Wrong(name, "must be true or false");
     return std::nullopt;
   }
+  bool known = true;
+  if ((fault = SharingField(name, value, line, known)) || known) return fault;
   return Fault{"unknown field " + std::string(name.substr(0, 64)), {}};
+}
+
+/// What fields forbid or need each other.
+MaybeFault Together(const std::vector<std::string>& seen, JobLine& line) {
+  const auto has = [&](std::string_view name) {
+    return std::find(seen.begin(), seen.end(), name) != seen.end();
+  };
+  if (!has("code") && line.program_hash.empty()) return Wrong("code", "is missing");
+  if (has("code") && !line.program_hash.empty())
+    return Wrong("program.hash", "stands in place of code: leave one of them out");
+  if (has("cases") && has("input")) return Wrong("cases", "stand in place of input: leave one of them out");
+  if (has("stopOn") && !has("cases")) return Wrong("stopOn", "needs cases");
+  if (has("cases") && !has("program")) line.job.spec.program = true;
+  if (const auto fault = FaultInReproducibility(line.job.spec)) return Fault{*fault, {}};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -189,10 +309,10 @@ struct JobLineParser::Buffers {
   std::string padded;
 
   /// Every field into `job`; the first fault, but the id even when it stands behind it.
-  MaybeFault Read(std::string_view line, JobRequest& job);
+  MaybeFault Read(std::string_view line, JobLine& job);
 };
 
-MaybeFault JobLineParser::Buffers::Read(std::string_view line, JobRequest& job) {
+MaybeFault JobLineParser::Buffers::Read(std::string_view line, JobLine& job) {
   padded.reserve(line.size() + simdjson::SIMDJSON_PADDING);
   padded.assign(line);
   ondemand::document document;
@@ -222,29 +342,27 @@ MaybeFault JobLineParser::Buffers::Read(std::string_view line, JobRequest& job) 
     if (fault && !first) first = std::move(fault);
     seen.push_back(name);
   }
-  if (!first && std::find(seen.begin(), seen.end(), "code") == seen.end())
-    first = Wrong("code", "is missing");
-  if (const auto fault = FaultInReproducibility(job.spec); fault && !first) first = Fault{*fault, {}};
-  return first;
+  return first ? first : Together(seen, job);
 }
 
 JobLineParser::JobLineParser(JobDefaults defaults)
     : defaults_(std::move(defaults)), buffers_(std::make_unique<Buffers>()) {}
 JobLineParser::~JobLineParser() = default;
 
-std::variant<JobRequest, LineFault> JobLineParser::Parse(std::string_view line, std::uint64_t number) {
+std::variant<JobLine, LineFault> JobLineParser::Parse(std::string_view line, std::uint64_t number) {
   const std::string line_id = std::to_string(number);
   // simdjson's on-demand reader checks only what it visits: the whole line is checked first.
   if (!IsJson(line)) {
     const bool text = simdjson::validate_utf8(line.data(), line.size());
     return LineFault{line_id, false, LineError(number, text ? "not valid JSON" : "not valid UTF-8")};
   }
-  JobRequest job;
-  job.spec.id = JobId(line_id);
-  job.spec.tenant = defaults_.tenant;
-  job.spec.user = defaults_.user;
+  JobLine job;
+  JobSpec& spec = job.job.spec;
+  spec.id = JobId(line_id);
+  spec.tenant = defaults_.tenant;
+  spec.user = defaults_.user;
   if (auto fault = buffers_->Read(line, job)) {
-    return LineFault{job.spec.id.str(), job.spec.id.str() != line_id,
+    return LineFault{spec.id.str(), spec.id.str() != line_id,
                      LineError(number, fault->what, std::move(fault->limit))};
   }
   return job;

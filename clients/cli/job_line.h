@@ -3,7 +3,7 @@
 //   JobLineParser parser({.tenant = TenantId("t")});
 //   auto parsed = parser.Parse(line, 12);
 //
-// `input` passes through as its own raw text. Every fault names the line and the field.
+// `input` and `cases` pass through as their own raw text. Every fault names the line and the field.
 //
 // Threads: one per parser (it keeps buffers). Errors: none of ours; a bad line is a LineFault.
 #pragma once
@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "clients/cpp/client_types.h"
 
@@ -22,6 +23,14 @@ namespace skerry::cli {
 struct JobDefaults {
   TenantId tenant{"default"};
   UserId user;
+};
+
+/// What a line asks for.
+struct JobLine {
+  JobRequest job;
+  std::string program_hash;        ///< 32 raw bytes: an earlier line's code is meant; empty: `job.code` is
+  std::vector<std::string> cases;  ///< JSON text each, in place of `job.input`; empty: it has none
+  StopOn stop_on = StopOn::kNever;
 };
 
 /// The line's result without a run.
@@ -37,7 +46,7 @@ class JobLineParser {
   ~JobLineParser();
 
   /// `number`: from 1.
-  std::variant<JobRequest, LineFault> Parse(std::string_view line, std::uint64_t number);
+  std::variant<JobLine, LineFault> Parse(std::string_view line, std::uint64_t number);
 
  private:
   struct Buffers;

@@ -7,23 +7,27 @@
 namespace skerry::cli {
 namespace {
 
-std::variant<JobRequest, LineFault> Parse(std::string_view line, std::uint64_t number = 12) {
+std::variant<JobLine, LineFault> Parse(std::string_view line, std::uint64_t number = 12) {
   JobLineParser parser({TenantId("tenant"), UserId("user")});
   return parser.Parse(line, number);
 }
 
-JobRequest Job(std::string_view line) {
+JobLine Line(std::string_view line) {
   auto parsed = Parse(line);
   if (auto* fault = std::get_if<LineFault>(&parsed)) {
     ADD_FAILURE() << line << ": " << fault->error.message;
     return {};
   }
-  return std::get<JobRequest>(std::move(parsed));
+  return std::get<JobLine>(std::move(parsed));
+}
+
+JobRequest Job(std::string_view line) {
+  return Line(line).job;
 }
 
 LineFault FaultOf(std::string_view line) {
   auto parsed = Parse(line);
-  if (std::holds_alternative<JobRequest>(parsed)) {
+  if (std::holds_alternative<JobLine>(parsed)) {
     ADD_FAILURE() << line << " was taken";
     return {};
   }
@@ -80,6 +84,68 @@ TEST(JobLine, InputPassesThroughAsItsOwnText) {
   }
 }
 
+TEST(JobLine, CasesPassThroughAsTheirOwnText) {
+  const JobLine line = Line(
+      R"({"id":"a","cases": [ 1.50, "\u00e9\ud800" ,null,[1, 2 ,3], {"b":1,"a":1e2} , -0, 12345678901234567890123 ],)"
+      R"("code":"x","stopOn":"firstFailure"})");
+  EXPECT_EQ(line.cases, (std::vector<std::string>{"1.50", "\"\\u00e9\\ud800\"", "null", "[1, 2 ,3]",
+                                                  "{\"b\":1,\"a\":1e2}", "-0", "12345678901234567890123"}));
+  EXPECT_EQ(line.stop_on, StopOn::kFirstFailure);
+  EXPECT_TRUE(line.job.input.empty());
+  EXPECT_EQ(Line(R"({"code":"x","cases":[1]})").stop_on, StopOn::kNever);
+  EXPECT_EQ(Line(R"({"code":"x","cases":[1],"stopOn":"never"})").stop_on, StopOn::kNever);
+}
+
+TEST(JobLine, CasesGoUpToTheirBound) {
+  const auto cases = [](std::size_t count) {
+    std::string line = R"({"id":"a","code":"x","cases":[0)";
+    for (std::size_t i = 1; i < count; ++i) line += ",0";
+    return line + "]}";
+  };
+  EXPECT_EQ(Line(cases(kMaxCases)).cases.size(), kMaxCases);
+  EXPECT_EQ(FaultOf(cases(kMaxCases + 1)).error.message, "line 12: cases must be at most 100000");
+}
+
+TEST(JobLine, CasesAreAProgramUnlessTheLineSaysOtherwise) {
+  EXPECT_FALSE(Job(R"({"code":"x"})").spec.program);
+  EXPECT_TRUE(Job(R"({"code":"x","cases":[1]})").spec.program);
+  EXPECT_TRUE(Job(R"({"code":"x","program":true})").spec.program);
+  EXPECT_FALSE(Job(R"({"code":"x","program":false,"cases":[1]})").spec.program);
+}
+
+TEST(JobLine, AProgramIsNamedByItsHashInPlaceOfItsCode) {
+  const std::string digits = "000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1E1F";
+  const JobLine line = Line(R"({"program":{"hash":")" + digits + R"("},"input":1})");
+  ASSERT_EQ(line.program_hash.size(), 32u);
+  for (std::size_t i = 0; i < 32; ++i) EXPECT_EQ(line.program_hash[i], static_cast<char>(i));
+  EXPECT_TRUE(line.job.spec.program);
+  EXPECT_NE(
+      FaultOf(R"({"code":"","program":{"hash":")" + digits + R"("}})").error.message.find("in place of code"),
+      std::string::npos);
+  for (const std::string& wrong : {digits.substr(1), digits + "0", "g" + digits.substr(1)}) {
+    EXPECT_NE(FaultOf(R"({"program":{"hash":")" + wrong + R"("}})").error.message.find("program must be"),
+              std::string::npos)
+        << wrong;
+  }
+  EXPECT_NE(
+      FaultOf(R"({"program":{"hash":")" + digits + R"(","x":1}})").error.message.find("program must be"),
+      std::string::npos);
+}
+
+TEST(JobLine, LibrariesReuseAndEncodingAreRead) {
+  const JobRequest job =
+      Job(R"({"code":"x","libraries":["lodash","ajv"],"reuse":"context","encoding":"json"})");
+  EXPECT_EQ(job.spec.libraries, (std::vector<std::string>{"lodash", "ajv"}));
+  EXPECT_EQ(job.spec.reuse, Reuse::kContext);
+  EXPECT_EQ(job.spec.encoding, Encoding::kJson);
+  EXPECT_TRUE(Job(R"({"code":"x","libraries":[]})").spec.libraries.empty());
+  std::string names = "\"0\"";
+  for (std::size_t i = 1; i < kMaxLibraries; ++i) names += ",\"" + std::to_string(i) + "\"";
+  EXPECT_EQ(Job(R"({"code":"x","libraries":[)" + names + "]}").spec.libraries.size(), kMaxLibraries);
+  EXPECT_NE(FaultOf(R"({"code":"x","libraries":[)" + names + R"(,"16"]})").error.message.find("at most 16"),
+            std::string::npos);
+}
+
 TEST(JobLine, EscapesInCodeAreUndoneAndUnicodeIsKept) {
   EXPECT_EQ(Job(R"({"code":"a\n\"\u00e9\ud83d\ude00é"})").code, "a\n\"\xc3\xa9\xf0\x9f\x98\x80\xc3\xa9");
 }
@@ -134,6 +200,25 @@ TEST(JobLine, AFaultNamesItsFieldAndItsLimit) {
       {R"({"id":"a","code":"","clock":-1})", "clock must be at least 0", ""},
       {R"({"id":"a","code":"","clock":8640000000000001})", "clock must be an integer from 0 to", ""},
       {R"({"id":"a","code":"","receipt":1})", "receipt must be true or false", ""},
+      {R"({"id":"a","code":"","libraries":"lodash"})", "libraries must be an array of names", ""},
+      {R"({"id":"a","code":"","libraries":["b",1]})", "libraries must be an array of names", ""},
+      {R"({"id":"a","code":"","libraries":["b",""]})", "libraries must have names of 1 to 256 bytes", ""},
+      {R"({"id":"a","code":"","libraries":["b","b"]})", "libraries names 'b' twice", ""},
+      {R"({"id":"a","code":"","libraries":["\n"]})", "without control characters", ""},
+      {R"({"id":"a","code":"","program":1})", "program must be true, false, or {\"hash\"", ""},
+      {R"({"id":"a","code":"","program":null})", "program must be true, false, or", ""},
+      {R"({"id":"a","program":{}})", "program must be true, false, or", ""},
+      {R"({"id":"a","program":{"hash":"00"}})", "program must be true, false, or", ""},
+      {R"({"id":"a","program":{"sha":"00"}})", "program must be true, false, or", ""},
+      {R"({"id":"a","program":true})", "code is missing", ""},
+      {R"({"id":"a","code":"","reuse":"isolate"})", "reuse must be none or context", ""},
+      {R"({"id":"a","code":"","encoding":"msgpack"})", "encoding must be json: a line of a file is JSON", ""},
+      {R"({"id":"a","code":"","encoding":"cbor"})", "encoding must be json", ""},
+      {R"({"id":"a","code":"","cases":[]})", "cases must be at least 1", ""},
+      {R"({"id":"a","code":"","cases":{"0":1}})", "cases must be an array of inputs", ""},
+      {R"({"id":"a","code":"","cases":[1],"input":1})", "cases stand in place of input", ""},
+      {R"({"id":"a","code":"","cases":[1],"stopOn":"failure"})", "stopOn must be never or firstFailure", ""},
+      {R"({"id":"a","code":"","stopOn":"never"})", "stopOn needs cases", ""},
       {R"({"id":"a","code":"","limits":[]})", "limits must be an object", ""},
       {R"({"id":"a","code":"","limits":{"maxFun":1}})", "unknown limit limits.maxFun", "maxFun"},
       {R"({"id":"a","code":"","limits":{"timeoutMs":"1"}})", "limits.timeoutMs must be a whole number",
@@ -169,6 +254,12 @@ TEST(JobLine, AFaultNamesItsFieldAndItsLimit) {
 
 TEST(JobLine, TheIdIsFoundEvenBehindTheFault) {
   EXPECT_EQ(FaultOf(R"({"bogus":1,"code":"x","id":"late"})").id, "late");
+  EXPECT_EQ(FaultOf(R"({"libraries":[["x"],"y"],"code":"x","id":"late"})").id, "late");
+  EXPECT_EQ(FaultOf(R"({"program":{"x":{"y":[1]},"z":2},"code":"x","id":"late"})").id, "late");
+  EXPECT_EQ(FaultOf(R"({"cases":[],"code":"x","id":"late"})").id, "late");
+  std::string many = "0";
+  for (std::size_t i = 0; i < kMaxCases; ++i) many += ",[0]";
+  EXPECT_EQ(FaultOf(R"({"cases":[)" + many + R"(],"code":"x","id":"late"})").id, "late");
   EXPECT_EQ(FaultOf(R"({"id":7,"code":"x"})").id, "12");
   EXPECT_EQ(FaultOf(R"({"id":"","code":"x"})").id, "12");
 }
@@ -178,8 +269,8 @@ TEST(JobLine, AParserIsGoodForManyLines) {
   for (std::uint64_t i = 1; i < 1000; ++i) {
     const std::string line = R"({"code":")" + std::string(i * 7 % 500, 'x') + R"("})";
     auto parsed = parser.Parse(line, i);
-    ASSERT_TRUE(std::holds_alternative<JobRequest>(parsed)) << i;
-    EXPECT_EQ(std::get<JobRequest>(parsed).code.size(), i * 7 % 500);
+    ASSERT_TRUE(std::holds_alternative<JobLine>(parsed)) << i;
+    EXPECT_EQ(std::get<JobLine>(parsed).job.code.size(), i * 7 % 500);
     EXPECT_TRUE(std::holds_alternative<LineFault>(parser.Parse(line.substr(1), i)));
   }
 }

@@ -1,5 +1,6 @@
 // The loop of `skerry run`: lines to jobs, jobs to the client, events and finals to result lines. Reads no
-// further ahead than the client takes, so memory is bounded by what is in flight.
+// further ahead than the client takes, so memory is bounded by what is in flight, and the inputs of cases
+// that wait for room (ClientOptions::max_waiting_cases, or those of one line).
 //
 // Ownership: borrows everything. Threads: the main thread.
 #pragma once
@@ -8,11 +9,14 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <variant>
+#include <vector>
 
 #include "clients/cli/connection.h"
 #include "clients/cli/id_set.h"
 #include "clients/cli/job_line.h"
 #include "clients/cli/line_reader.h"
+#include "clients/cli/program_store.h"
 #include "clients/cli/progress.h"
 #include "clients/cli/result_file.h"
 #include "clients/cli/tally.h"
@@ -43,18 +47,42 @@ class JobRun {
     std::uint64_t line = 0;
     std::string events;  // inside of the JSON array
   };
+  /// A line's cases, of which some are unfinished.
+  struct PendingCases {
+    std::uint64_t line = 0;
+    std::uint64_t unfinished = 0;
+    CasesSummary summary;    // with those that an earlier run had
+    bool left_over = false;  // some have no result, for our interrupt
+  };
+  using Held = std::variant<JobRequest, CasesRequest>;
 
   /// Submits until the client is full, the input is dry or this turn's share is done.
   void Feed();
   bool ReadJob();
+  void TakeJob(JobLine line);
+  /// What to submit of a line that is neither done nor repeated; nothing where its result is written already.
+  std::optional<Held> Prepare(JobLine line);
+  std::optional<Held> PrepareCases(JobLine line);
   void SubmitHeld();
-  void Skip(const std::string& id);
+  void Skip(const std::string& id, std::size_t cases);
   void Handle(ClientEvent event);
   void HandleFinal(JobFinal final);
+  void HandleCase(JobFinal final);
+  void HandleCasesEnded(const CasesEnded& ended);
+  void HandleNotice(const JobNotice& notice);
+  void HandleRestart(const JobRestarted& restarted);
+  /// As it may be written, with the line's number where that is of use.
+  static Outcome Told(Outcome outcome, std::uint64_t line);
+  bool IsOurInterrupts(const Outcome& outcome) const;
   void Write(const JobId& id, const Outcome& outcome, const std::string& events);
+  void WriteCase(const CaseOf& of, const Outcome& outcome, const std::string& events);
+  void WriteLine(const std::string& line);
   void WriteFault(const std::string& id, const JobError& error);
   void BeginInterrupt();
   void CountNotRun();
+  std::uint64_t NotRunOf(const std::variant<JobLine, LineFault>& parsed) const;
+  /// Jobs and cases that were handed to the client and have not ended.
+  std::uint64_t Unfinished() const { return pending_.size() + cases_unfinished_; }
   Millis EventWait() const;
   bool Done() const;
   /// Of the input's jobs that have ended; below 0 where its size is not known.
@@ -67,8 +95,12 @@ class JobRun {
   Progress& progress_;
   JobLineParser parser_;
   IdSet seen_;
+  ProgramStore programs_;
   std::unordered_map<JobId, Pending> pending_;
-  std::optional<JobRequest> held_;  // read, but the client was full
+  std::unordered_map<JobId, PendingCases> pending_cases_;
+  std::uint64_t cases_unfinished_ = 0;                      // of all of pending_cases_
+  std::unordered_map<JobId, std::string> events_of_cases_;  // by name on the wire, as in Pending
+  std::optional<Held> held_;                                // read, but the client was full
   std::uint64_t held_line_ = 0;
   bool full_ = false;
   bool input_ended_ = false;

@@ -11,20 +11,56 @@
 #include <utility>
 
 #include "clients/cli/line_reader.h"
+#include "common/outcome.h"
+#include "common/text_check.h"
 
 namespace skerry::cli {
+
+enum class Kept : std::uint8_t { kOk, kError, kRunAgain, kUnreadable };
+enum class Of : std::uint8_t { kJob, kCase, kSummary };
+
+/// A line of an earlier run.
+struct KeptLine {
+  Kept kept = Kept::kUnreadable;
+  Of of = Of::kJob;
+  std::string id;
+  std::uint64_t number = 0;  // of the case
+  Code code = Code::kRuntime;
+};
+
 namespace {
 
 namespace ondemand = simdjson::ondemand;
 
 constexpr Millis kForever{-1};
 
-enum class Kept : std::uint8_t { kOk, kError, kRunAgain, kUnreadable };
+/// How it ended, for a line whose outcome is not "ok".
+void ReadError(ondemand::document& document, KeptLine& read) {
+  ondemand::object error;
+  std::string_view code;
+  std::string_view fault;
+  if (document["error"].get_object().get(error) != simdjson::SUCCESS ||
+      error["code"].get_string().get(code) != simdjson::SUCCESS) {
+    return;
+  }
+  // A code of a version to come is a verdict of which this one knows no more.
+  const auto known = CodeByName(code);
+  read.code = known.value_or(Code::kRuntime);
+  if (error["fault"].get_string().get(fault) != simdjson::SUCCESS) return;
+  const bool verdict = IsVerdict(read.code, FaultByName(fault).value_or(Fault::kProgram));
+  read.kept = verdict ? Kept::kError : Kept::kRunAgain;
+}
 
-struct KeptLine {
-  Kept kept = Kept::kUnreadable;
-  std::string id;
-};
+/// False: it is no line of ours.
+bool ReadWhatItIsOf(ondemand::document& document, KeptLine& read) {
+  ondemand::object summary;
+  auto found = document["case"].get_uint64().get(read.number);
+  if (found == simdjson::SUCCESS) read.of = Of::kCase;
+  if (found != simdjson::NO_SUCH_FIELD) return found == simdjson::SUCCESS;
+  found = document["summary"].get_object().get(summary);
+  if (found == simdjson::SUCCESS) read.of = Of::kSummary;
+  return found == simdjson::SUCCESS || found == simdjson::NO_SUCH_FIELD;
+}
 
 KeptLine ReadLine(ondemand::parser& parser, std::string_view line) {
   const simdjson::padded_string padded(line);
@@ -32,26 +68,19 @@ KeptLine ReadLine(ondemand::parser& parser, std::string_view line) {
   KeptLine read;
   std::string_view id;
   std::string_view outcome;
-  if (parser.iterate(padded).get(document) != simdjson::SUCCESS ||
+  // The on-demand reader checks only what it visits, and must not be asked again after it found a fault.
+  if (!IsJson(line) || parser.iterate(padded).get(document) != simdjson::SUCCESS ||
       document["id"].get_string().get(id) != simdjson::SUCCESS) {
     return read;
   }
   read.id = id;
-  if (document["outcome"].get_string().get(outcome) != simdjson::SUCCESS) return read;
+  if (!ReadWhatItIsOf(document, read) || document["outcome"].get_string().get(outcome) != simdjson::SUCCESS)
+    return read;
   if (outcome == "ok") {
     read.kept = Kept::kOk;
-    return read;
+  } else {
+    ReadError(document, read);
   }
-  ondemand::object error;
-  std::string_view code;
-  std::string_view fault;
-  if (document["error"].get_object().get(error) != simdjson::SUCCESS ||
-      error["code"].get_string().get(code) != simdjson::SUCCESS ||
-      error["fault"].get_string().get(fault) != simdjson::SUCCESS) {
-    return read;
-  }
-  const bool another_time = fault == "infrastructure" || code == "RATE_LIMITED";
-  read.kept = another_time ? Kept::kRunAgain : Kept::kError;
   return read;
 }
 
@@ -114,7 +143,7 @@ Result<ResultFile> ResultFile::Open(const std::string& path, Existing existing) 
   }
   if (auto cut = CutTruncatedLine(file.fd_.get(), path); !cut) return Fail(cut.error());
   if (auto read = file.ReadKept(); !read) return Fail(read.error());
-  if (file.run_again_ > 0) {
+  if (file.lines_to_take_out_ > 0) {
     if (auto taken = file.TakeOutFaults(); !taken) return Fail(taken.error());
   }
   return file;
@@ -132,15 +161,36 @@ Status ResultFile::ReadKept() {
                   path_ + " line " + std::to_string(reader->number()) +
                       " is not a result; --resume would append to a file that is not its own");
     }
-    if (kept.kept == Kept::kRunAgain) {
-      ++run_again_;
-      continue;
-    }
-    done_.Insert(kept.id);
-    ++(kept.kept == Kept::kOk ? kept_ok_ : kept_errors_);
+    Note(kept);
   }
   if (!reader->broken().empty()) return Fail(ErrorKind::kInternal, path_ + ": " + reader->broken());
   return {};
+}
+
+void ResultFile::Note(const KeptLine& kept) {
+  if (kept.of == Of::kSummary) {
+    if (kept_cases_.Summary(kept.id)) {
+      done_.Insert(kept.id);
+    } else {
+      ++lines_to_take_out_;
+    }
+    return;
+  }
+  const bool is_case = kept.of == Of::kCase;
+  if (kept.kept == Kept::kRunAgain) {
+    ++run_again_;
+    ++lines_to_take_out_;
+    if (is_case) kept_cases_.RunAgain(kept.id);
+    return;
+  }
+  done_.Insert(is_case ? KeptCases::Key(kept.id, kept.number) : kept.id);
+  ++(kept.kept == Kept::kOk ? kept_ok_ : kept_errors_);
+  if (!is_case) return;
+  if (kept.kept == Kept::kOk) {
+    kept_cases_.Ok(kept.id);
+  } else {
+    kept_cases_.Failed(kept.id, kept.code);
+  }
 }
 
 Status ResultFile::TakeOutFaults() {
@@ -153,7 +203,10 @@ Status ResultFile::TakeOutFaults() {
   ondemand::parser parser;
   std::string_view line;
   while (reader->Next(kForever, line) == LineReader::Got::kLine) {
-    if (ReadLine(parser, line).kept == Kept::kRunAgain) continue;
+    const KeptLine kept = ReadLine(parser, line);
+    const bool goes =
+        kept.of == Of::kSummary ? kept_cases_.HasRunAgain(kept.id) : kept.kept == Kept::kRunAgain;
+    if (goes) continue;
     if (auto wrote = WriteAll(out.get(), beside, std::string(line) + "\n"); !wrote) return wrote;
   }
   if (fsync(out.get()) != 0) return FailErrno("cannot write to " + beside);

@@ -3,7 +3,9 @@
 //
 // Resume: Open with Existing::kKeep first reads what is there. A last line without its end is cut off. Lines
 // of infrastructure faults and RATE_LIMITED ones are taken out (their jobs run again; the file is rewritten
-// beside itself and renamed over), so that every id keeps one final. All other ids are done.
+// beside itself and renamed over), so that every id keeps one final. All other ids are done. Of a job with
+// cases each case has its line, and is done by itself; the job is done when its summary is there, which goes
+// with any line of a case.
 //
 // Threads: one. Errors: Open and Write name the file; after a failed Write nothing more is written.
 #pragma once
@@ -13,12 +15,15 @@
 #include <string_view>
 
 #include "clients/cli/id_set.h"
+#include "clients/cli/kept_cases.h"
 #include "common/fd.h"
 #include "common/result.h"
 
 namespace skerry::cli {
 
 enum class Existing : std::uint8_t { kReplace, kKeep };
+
+struct KeptLine;
 
 class ResultFile {
  public:
@@ -28,8 +33,11 @@ class ResultFile {
   /// `line` ends in a newline.
   Status Write(std::string_view line);
 
-  /// Ids that have a final in the kept file.
+  /// Ids that have a final, or a summary, in the kept file; and KeptCases::Key of the cases that have one.
   const IdSet& done() const { return done_; }
+  /// Of jobs that are not done.
+  const KeptCases& kept_cases() const { return kept_cases_; }
+  /// Lines of jobs and cases; summaries are none.
   std::uint64_t kept_ok() const { return kept_ok_; }
   std::uint64_t kept_errors() const { return kept_errors_; }
   std::uint64_t run_again() const { return run_again_; }
@@ -37,11 +45,14 @@ class ResultFile {
  private:
   ResultFile(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
   Status ReadKept();
+  void Note(const KeptLine& kept);
   Status TakeOutFaults();
 
   std::string path_;
   Fd fd_;
   IdSet done_;
+  KeptCases kept_cases_;
+  std::uint64_t lines_to_take_out_ = 0;
   std::uint64_t kept_ok_ = 0;
   std::uint64_t kept_errors_ = 0;
   std::uint64_t run_again_ = 0;

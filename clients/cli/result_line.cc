@@ -1,5 +1,6 @@
 #include "clients/cli/result_line.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "clients/cli/json_text.h"
@@ -78,6 +79,74 @@ void AppendUsage(std::string& out, const Usage& usage) {
   out += '}';
 }
 
+void AppendSummary(std::string& out, const CasesSummary& summary) {
+  out += '{';
+  AppendCount(out, "cases", summary.cases);
+  AppendCount(out, "ok", summary.ok);
+  AppendCount(out, "failed", summary.failed());
+  AppendKey(out, "codes");
+  out += '{';
+  for (int i = 0; i < kCodeCount; ++i) {
+    const std::uint64_t count = summary.by_code[static_cast<std::size_t>(i)];
+    if (count > 0) AppendCount(out, NameOf(static_cast<Code>(i)), count);
+  }
+  out += '}';
+  AppendCount(out, "cancelled", summary.cancelled);
+  AppendCount(out, "wallMs", static_cast<std::uint64_t>(std::max<Millis::rep>(summary.wall.count(), 0)));
+  out += '}';
+}
+
+/// Of cases that did not all end ok.
+JobError ErrorOf(const CasesSummary& summary) {
+  const auto most = std::max_element(summary.by_code.begin(), summary.by_code.end());
+  const Code code = *most > 0 ? static_cast<Code>(most - summary.by_code.begin()) : Code::kCancelled;
+  std::string message =
+      std::to_string(summary.failed()) + " of " + std::to_string(summary.cases) + " cases failed";
+  if (summary.cancelled > 0) message += ", " + std::to_string(summary.cancelled) + " cancelled";
+  JobError error = MakeError(code, message + "; their own lines say how");
+  // That some began is all that can be said of them together.
+  error.started = summary.ok > 0 || code != Code::kCancelled;
+  return error;
+}
+
+/// `head`: the line so far, without its end.
+std::string Line(std::string head, const Outcome& outcome, const std::string& events) {
+  std::string line = std::move(head);
+  line.reserve(line.size() + 512 + outcome.value.size() + events.size());
+  AppendText(line, "outcome", outcome.ok() ? "ok" : "error");
+  AppendKey(line, "value");
+  if (outcome.ok()) {
+    AppendOneLine(line, outcome.value);
+  } else {
+    line += "null";
+  }
+  AppendKey(line, "error");
+  if (outcome.error) {
+    AppendError(line, *outcome.error);
+  } else {
+    line += "null";
+  }
+  AppendKey(line, "events");
+  line += '[';
+  line += events;
+  line += ']';
+  AppendKey(line, "usage");
+  AppendUsage(line, outcome.usage);
+  AppendCount(line, "attempt", outcome.attempt);
+  if (!outcome.receipt.empty()) {
+    AppendKey(line, "receipt");
+    AppendOneLine(line, outcome.receipt);
+  }
+  line += "}\n";
+  return line;
+}
+
+std::string Head(const JobId& id) {
+  std::string head = "{";
+  AppendText(head, "id", id.str());
+  return head;
+}
+
 }  // namespace
 
 void AppendEvent(std::string& events, const JobNotice& notice) {
@@ -110,35 +179,23 @@ Outcome Checked(Outcome outcome) {
 }
 
 std::string ResultLine(const JobId& id, const Outcome& outcome, const std::string& events) {
-  std::string line = "{";
-  line.reserve(512 + outcome.value.size() + events.size());
-  AppendText(line, "id", id.str());
-  AppendText(line, "outcome", outcome.ok() ? "ok" : "error");
-  AppendKey(line, "value");
-  if (outcome.ok()) {
-    AppendOneLine(line, outcome.value);
-  } else {
-    line += "null";
-  }
-  AppendKey(line, "error");
-  if (outcome.error) {
-    AppendError(line, *outcome.error);
-  } else {
-    line += "null";
-  }
-  AppendKey(line, "events");
-  line += '[';
-  line += events;
-  line += ']';
-  AppendKey(line, "usage");
-  AppendUsage(line, outcome.usage);
-  AppendCount(line, "attempt", outcome.attempt);
-  if (!outcome.receipt.empty()) {
-    AppendKey(line, "receipt");
-    AppendOneLine(line, outcome.receipt);
-  }
-  line += "}\n";
-  return line;
+  return Line(Head(id), outcome, events);
+}
+
+std::string CaseLine(const CaseOf& of, const Outcome& outcome, const std::string& events) {
+  std::string head = Head(of.job);
+  AppendCount(head, "case", of.number);
+  return Line(std::move(head), outcome, events);
+}
+
+std::string SummaryLine(const JobId& id, const CasesSummary& summary) {
+  std::string head = Head(id);
+  AppendKey(head, "summary");
+  AppendSummary(head, summary);
+  Outcome outcome;
+  outcome.value = "null";
+  if (summary.ok < summary.cases) outcome.error = ErrorOf(summary);
+  return Line(std::move(head), outcome, {});
 }
 
 }  // namespace skerry::cli

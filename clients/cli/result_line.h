@@ -16,6 +16,12 @@ void AppendEvent(std::string& events, const JobNotice& notice);
 
 /// The line with its newline. `events`: what AppendEvent built.
 std::string ResultLine(const JobId& id, const Outcome& outcome, const std::string& events);
+/// The same of one case of the job: {"id":"a1","case":0, and the rest.
+std::string CaseLine(const CaseOf& of, const Outcome& outcome, const std::string& events);
+
+/// The line that follows those of a job's cases: {"id":"a1","summary":{...}, and the rest, where `error` has
+/// the code that most failures have. Its own `usage` is nothing: what all lines used is the cases'.
+std::string SummaryLine(const JobId& id, const CasesSummary& summary);
 
 /// The outcome as it may be written: a value that is not JSON is a broken protocol, hence CRASH; a receipt
 /// that is not is left out.

@@ -39,6 +39,47 @@ TEST(ResultLine, AnOkJobHasExactlyTheShapeOfTheContract) {
             "\"resultBytes\":0},\"attempt\":1}\n");
 }
 
+TEST(ResultLine, ACasesLineSaysWhichCaseItIsAndIsElseTheSame) {
+  Outcome outcome;
+  outcome.value = "2";
+  const std::string plain = ResultLine(JobId("a\""), outcome, "");
+  EXPECT_EQ(CaseLine({JobId("a\""), 99'999}, outcome, ""),
+            "{\"id\":\"a\\\"\",\"case\":99999," + plain.substr(plain.find("\"outcome\"")));
+}
+
+TEST(ResultLine, ASummaryOfCasesThatAllEndedOkIsOk) {
+  CasesSummary summary;
+  summary.Count();
+  summary.Count();
+  summary.wall = Millis(250);
+  const std::string line = SummaryLine(JobId("a"), summary);
+  EXPECT_EQ(line.find('\n'), line.size() - 1);
+  EXPECT_TRUE(line.starts_with(
+      R"({"id":"a","summary":{"cases":2,"ok":2,"failed":0,"codes":{},"cancelled":0,"wallMs":250},)"
+      R"("outcome":"ok","value":null,"error":null,"events":[],"usage":{)"))
+      << line;
+  EXPECT_EQ(json::parse(line)["usage"]["cpuMs"], 0);
+}
+
+TEST(ResultLine, ASummaryOfCasesThatFailedCountsThemAndHasTheCodeOfMost) {
+  CasesSummary summary;
+  summary.Count();
+  for (const Code code : {Code::kRuntime, Code::kTimeout, Code::kTimeout, Code::kCancelled})
+    summary.Count(code);
+  const json line = json::parse(SummaryLine(JobId("a"), summary));
+  EXPECT_EQ(line["summary"], json::parse(R"({"cases":5,"ok":1,"failed":3,"codes":{"RUNTIME":1,"TIMEOUT":2},)"
+                                         R"("cancelled":1,"wallMs":0})"));
+  EXPECT_EQ(line["outcome"], "error");
+  EXPECT_EQ(line["error"]["code"], "TIMEOUT");
+  EXPECT_EQ(line["error"]["fault"], "limit");
+  EXPECT_EQ(line["error"]["message"], "3 of 5 cases failed, 1 cancelled; their own lines say how");
+  CasesSummary cancelled;
+  cancelled.Count(Code::kCancelled);
+  const json none = json::parse(SummaryLine(JobId("a"), cancelled));
+  EXPECT_EQ(none["error"]["code"], "CANCELLED");
+  EXPECT_EQ(none["error"]["started"], false);
+}
+
 TEST(ResultLine, AReceiptStandsLastAndOneThatIsNotJsonIsLeftOut) {
   Outcome outcome;
   outcome.value = "2";

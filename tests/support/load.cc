@@ -28,7 +28,7 @@ struct Load::Run {
   std::optional<std::string> Submit(const Job& job, TimePoint due) {
     auto parsed = parser.Parse(job.Line(), ++submitted);
     if (const auto* fault = std::get_if<cli::LineFault>(&parsed)) return fault->error.message;
-    auto& request = std::get<JobRequest>(parsed);
+    auto& request = std::get<cli::JobLine>(parsed).job;
     const auto taken = client->Submit(request);
     if (!taken) return taken.error().message;
     if (*taken == SubmitResult::kFull) return "no room for " + job.id() + ": the window is past the credit";

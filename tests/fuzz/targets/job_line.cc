@@ -13,7 +13,12 @@ namespace {
 using skerry::fuzz::Demand;
 namespace cli = skerry::cli;
 
-void CheckJob(const skerry::JobRequest& job) {
+void CheckJob(const cli::JobLine& line) {
+  const skerry::JobRequest& job = line.job;
+  Demand(line.cases.size() <= skerry::kMaxCases, "cases are within their bound");
+  for (const std::string& input : line.cases) Demand(skerry::IsJson(input), "each case is JSON");
+  Demand(line.program_hash.empty() || (line.program_hash.size() == 32 && job.code.empty()),
+         "a program is named or there");
   Demand(skerry::IsUtf8(job.code), "code is UTF-8");
   Demand(job.input.empty() || skerry::IsJson(job.input), "an input is JSON");
   const std::string header = skerry::wire::Encode(skerry::wire::Submit{job.spec});
@@ -47,13 +52,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Demand(std::get<cli::LineFault>(again).error.message == fault->error.message, "and so does its fault");
     return 0;
   }
-  CheckJob(std::get<skerry::JobRequest>(first));
-  Demand(std::get<skerry::JobRequest>(again).code == std::get<skerry::JobRequest>(first).code,
-         "and so does its code");
+  const auto& job = std::get<cli::JobLine>(first);
+  CheckJob(job);
+  Demand(std::get<cli::JobLine>(again).job.code == job.job.code, "and so does its code");
   const auto other = nlohmann::json::parse(line, nullptr, false);
-  if (!other.is_discarded()) {
-    Demand(other.is_object() && other.contains("code"), "a job is an object with code");
-    Demand(other.at("code") == std::get<skerry::JobRequest>(first).code, "code is what the line says");
+  if (other.is_discarded()) return 0;
+  Demand(other.is_object() && other.contains("code") == job.program_hash.empty(),
+         "a job is an object with code, or the name of a program");
+  if (other.contains("code")) Demand(other.at("code") == job.job.code, "code is what the line says");
+  Demand(other.contains("cases") != job.cases.empty(), "there are cases where the line has some");
+  for (std::size_t i = 0; i < job.cases.size(); ++i) {
+    const auto read = nlohmann::json::parse(job.cases[i], nullptr, false);
+    Demand(read.is_discarded() || read == other.at("cases").at(i), "each case is what the line says");
   }
   return 0;
 }
@@ -68,6 +78,9 @@ std::vector<std::string> skerry::fuzz::Seeds() {
       R"({"code":"x","seed":-0,"clock":1735689600000.0,"receipt":false})",
       R"({"code":"x","limits":{"memoryMb":64.0,"cpuMs":1e3,"maxCodeBytes":1,"maxDataRequests":0}})",
       R"({"code":"x","limits":{"maxEventBytes":99,"maxEventBytes":99}})",
+      R"({"code":"x","libraries":["lodash","ajv"],"reuse":"context","encoding":"json","program":true})",
+      R"({"code":"x","cases":[1, {"a":2.0} ,"\u00e9",null],"stopOn":"firstFailure"})",
+      R"({"program":{"hash":"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1F"},"input":1})",
       R"({"id":"a","id":"b","code":1})",
       R"({"code":"\ud800"})",
       R"({ "code" : "x" , "input" : null } )",

@@ -50,7 +50,13 @@ std::vector<std::string> skerry::fuzz::Seeds() {
   const std::string bad =
       R"({"id":"b","outcome":"error","value":null,"error":{"code":"OOM","fault":"limit"}})";
   const std::string lost = R"({"id":"c","outcome":"error","error":{"fault":"infrastructure"}})";
-  return {ok + "\n" + bad + "\n" + lost + "\n" + ok.substr(0, 20),
+  const std::string in_case = R"({"id":"a","case":0,"outcome":"ok"})";
+  const std::string lost_case =
+      R"({"id":"a","case":1,"outcome":"error","error":{"code":"LOST","fault":"infrastructure"}})";
+  const std::string summary = R"({"id":"a","summary":{"cases":2},"outcome":"ok"})";
+  return {in_case + "\n" + lost_case + "\n" + summary + "\n" + ok + "\n",
+          in_case + "\n" + summary + "\n" + lost_case + "\n",
+          ok + "\n" + bad + "\n" + lost + "\n" + ok.substr(0, 20),
           lost + "\n\n \n" + ok + "\r\n",
           ok,
           "",
