@@ -1,5 +1,6 @@
 #include "worker/engine/engine.h"
 
+#include <unistd.h>
 #include <v8-initialization.h>
 
 #include <utility>
@@ -7,7 +8,9 @@
 #include "worker/engine/clock_platform.h"
 #include "worker/engine/host/hot_pages.h"
 #include "worker/engine/host/huge_text.h"
+#include "worker/engine/host/job_heap.h"
 #include "worker/engine/host/memory_guard.h"
+#include "worker/engine/host/read_only_runs.h"
 #include "worker/engine/job_run.h"
 #include "worker/engine/prelude.h"
 #include "worker/engine/template.h"
@@ -31,11 +34,18 @@ class V8Engine : public Engine {
     program.code = prelude::kRehearsal;
     program.input = R"({"a":19,"b":23})";
     WarmingPort port;
-    hot_ = HotPages::Learn([&] { Run(program, port); });
+    MergeReadOnlyRuns();
+    hot_ = HotPages::Learn([&] {
+      OpenJobHeap();
+      Run(program, port);
+    });
     hot_.MoveConstants();
   }
 
-  void Prepare() override { hot_.Populate(); }
+  void Prepare() override {
+    OpenJobHeap();
+    hot_.Populate();
+  }
 
   Outcome Run(const Program& program, JobPort& port) override {
     v8::Isolate* const isolate = template_->isolate();
@@ -54,6 +64,8 @@ class V8Engine : public Engine {
   }
 
  private:
+  static void OpenJobHeap() { process_job_heap.Open(sbrk(0)); }
+
   std::unique_ptr<ClockPlatform> platform_;
   std::unique_ptr<Template> template_;
   HotPages hot_;
@@ -67,6 +79,7 @@ Result<std::unique_ptr<Engine>> Engine::Start(const EngineOptions& options) {
   if (!platform) return Fail(platform.error());
   auto made = Template::Make(options);
   if (!made) return Fail(made.error());
+  process_job_heap.Reserve();
   return std::make_unique<V8Engine>(std::move(*platform), std::move(*made));
 }
 

@@ -250,6 +250,10 @@ void Template::Compact() {
   NoObject none;
   std::vector<v8::Global<v8::Object>> found;
   isolate_->GetHeapProfiler()->QueryObjects(context(), &none, &found);
+  // The collections have given back every page of the young generation: with one object each fork has its
+  // first page ready-made, where it would ask the kernel for it.
+  const v8::Context::Scope entered(context());
+  v8::Object::New(isolate_);
 }
 
 }  // namespace skerry::engine

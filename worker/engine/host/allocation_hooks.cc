@@ -2,10 +2,12 @@
 // And V8's mappings are laid side by side (mapping_arena.h).
 //
 // Left alone, a failure under RLIMIT_DATA shows as SIGABRT, SIGTRAP or an ICU error, depending on who asked.
-// glibc's operator new calls malloc, so it needs no hook of its own. Freeing is not hooked: the memory is
-// glibc's own.
+// In a fork, small blocks come from job_heap.h. libstdc++'s operators new and delete call malloc and free, so
+// they need no hooks of their own.
 //
 // Threads: any. Errors: a failure in a process that runs no job is returned as libc would.
+#include <dlfcn.h>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,7 +15,9 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
+#include "worker/engine/host/job_heap.h"
 #include "worker/engine/host/mapping_arena.h"
 #include "worker/engine/host/memory_guard.h"
 
@@ -22,13 +26,16 @@ void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);
 void* __libc_realloc(void* block, size_t size);
 void* __libc_memalign(size_t alignment, size_t size);
+void __libc_free(void* block);
 }
 
 namespace {
 
+using skerry::engine::JobHeap;
 using skerry::engine::MappingArena;
 using skerry::engine::MemoryGuard;
 using skerry::engine::PageRange;
+using skerry::engine::process_job_heap;
 
 constinit MappingArena arena;
 
@@ -45,6 +52,12 @@ void OnHeapPage(const PageRange& page) {
   ::madvise(reinterpret_cast<void*>(page.begin), page.size(), MADV_POPULATE_WRITE);
 }
 
+size_t LibcUsableSize(void* block) {
+  static const auto ask =
+      reinterpret_cast<size_t (*)(void*)>(::dlsym(RTLD_NEXT, "malloc_usable_size"));  // it has no other name
+  return ask(block);
+}
+
 bool IsPowerOfTwo(size_t value) {
   return value != 0 && (value & (value - 1)) == 0;
 }
@@ -54,16 +67,42 @@ bool IsPowerOfTwo(size_t value) {
 extern "C" {
 
 void* malloc(size_t size) {
+  if (void* const block = process_job_heap.Allocate(size)) return block;
   return Checked(__libc_malloc(size));
 }
 
+void free(void* block) noexcept {
+  if (process_job_heap.Owns(block)) return process_job_heap.Free(block);
+  if (!process_job_heap.IsInherited(block)) __libc_free(block);
+}
+
 void* calloc(size_t count, size_t size) {
+  size_t bytes = 0;
+  if (!__builtin_mul_overflow(count, size, &bytes)) {
+    if (void* const block = process_job_heap.Allocate(bytes)) return std::memset(block, 0, bytes);
+  }
   return Checked(__libc_calloc(count, size));
 }
 
 void* realloc(void* block, size_t size) {
-  void* const moved = __libc_realloc(block, size);
-  return size == 0 ? moved : Checked(moved);
+  if (block == nullptr) return malloc(size);
+  if (!process_job_heap.Owns(block) && !process_job_heap.IsInherited(block)) {
+    void* const moved = __libc_realloc(block, size);
+    return size == 0 ? moved : Checked(moved);
+  }
+  if (size == 0) return free(block), nullptr;
+  const size_t room = malloc_usable_size(block);
+  if (size <= room) return block;
+  void* const moved = malloc(size);
+  if (moved == nullptr) return nullptr;
+  std::memcpy(moved, block, room);
+  free(block);
+  return moved;
+}
+
+size_t malloc_usable_size(void* block) noexcept {
+  if (process_job_heap.Owns(block)) return JobHeap::SizeOf(block);
+  return LibcUsableSize(block);
 }
 
 void* memalign(size_t alignment, size_t size) {
