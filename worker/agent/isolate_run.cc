@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/random.h>
 
+#include <array>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -28,14 +29,18 @@ constexpr Millis kExitGrace{100};
 // Between closing its socket and dying: a dying process closes it last.
 constexpr Millis kEofGrace{1'000};
 
-// Of 53 bits, so that a receipt can name it and a job ask for it.
+// Of 53 bits, so that a receipt can name it and a job ask for it. Drawn 32 at a time: a system call each
+// would cost more than all the rest.
 std::uint64_t RandomSeed() {
-  std::uint64_t seed = 0;
-  // Eight bytes never come short once the kernel's pool is initialised, which it is long before a worker
-  // starts.
-  while (::getrandom(&seed, sizeof seed, 0) != sizeof seed) {
+  static std::array<std::uint64_t, 32> drawn;  // 256 bytes: the kernel gives these whole or not at all
+  static std::size_t left = 0;
+  if (left == 0) {
+    // It fails only before the kernel's pool is initialised, which it is long before a worker starts.
+    while (::getrandom(drawn.data(), sizeof drawn, 0) != sizeof drawn) {
+    }
+    left = drawn.size();
   }
-  return seed & kMaxSeed;
+  return drawn[--left] & kMaxSeed;
 }
 
 }  // namespace

@@ -49,6 +49,13 @@ std::uint64_t KibibytesOf(const char* status, const char* key) {
   return std::sscanf(at + std::strlen(key), "%" SCNu64, &kib) == 1 ? kib : 0;
 }
 
+// As the kernel numbers them (include/linux/posix-timers_types.h). clock_getcpuclockid asks it first whether
+// there is such a process, which clock_gettime says as well.
+clockid_t CpuClockOf(pid_t pid) {
+  constexpr unsigned kScheduledTime = 2;
+  return static_cast<clockid_t>(~static_cast<unsigned>(pid) << 3 | kScheduledTime);
+}
+
 // glibc's waitid has no rusage; the kernel's fifth argument does.
 std::optional<ExitStatus> Wait(int pidfd) {
   siginfo_t info{};
@@ -94,11 +101,8 @@ Result<Bytes> ReadPrivateMemory(pid_t pid) {
 }
 
 Result<Micros> ReadCpuTime(pid_t pid) {
-  clockid_t clock{};
-  if (const int error = ::clock_getcpuclockid(pid, &clock); error != 0)
-    return FailErrno("clock_getcpuclockid", error);
   timespec time{};
-  if (::clock_gettime(clock, &time) != 0) return FailErrno("clock_gettime");
+  if (::clock_gettime(CpuClockOf(pid), &time) != 0) return FailErrno("clock_gettime");
   return Micros(time.tv_sec * 1'000'000LL + time.tv_nsec / 1000);
 }
 
