@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "clients/cli/testing/command.h"
+#include "clients/cpp/testing/processes.h"
 #include "common/hash.h"
 
 namespace skerry::cli {
@@ -166,6 +167,27 @@ TEST_F(RunCases, AResumedRunGoesOnWithWhatTheFirstFailureHadStopped) {
   EXPECT_EQ(lines["b/0"]["value"], 0);
   EXPECT_EQ(lines["b"]["outcome"], "ok");
   EXPECT_EQ(lines["x"]["summary"]["ok"], 2);
+}
+
+TEST_F(RunCases, AKilledRunFindsItsCasesWithTheBrokerByTheirNames) {
+  testing::Processes pool;
+  pool.StartBroker();
+  pool.StartWorker(4);
+  const std::string jobs = Jobs(Cases("a", "log x;sleep 400;echo", 24));
+  const std::vector<std::string> arguments = {"run", jobs, "-o", out(), "--broker", pool.clients()};
+  const pid_t pid = Start(arguments);
+  ASSERT_TRUE(Eventually([&] { return LinesSoFar() >= 4; }));
+  kill(pid, SIGKILL);
+  EXPECT_EQ(Wait(pid), -SIGKILL);
+  auto resumed = arguments;
+  resumed.emplace_back("--resume");
+  EXPECT_EQ(Run(resumed), 0) << Text("stderr");
+  auto lines = Lines();
+  ASSERT_EQ(lines.size(), 25u);
+  EXPECT_EQ(lines["a"]["summary"]["ok"], 24);
+  // The last four waited for five rounds of 400 ms since the first run brought them; brought by the second,
+  // which began after one round, they would have waited for four.
+  for (int i = 20; i < 24; ++i) EXPECT_GT(lines["a/" + std::to_string(i)]["usage"]["queueMs"], 1'800) << i;
 }
 
 }  // namespace

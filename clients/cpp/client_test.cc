@@ -33,6 +33,19 @@ class ClientTest : public ::testing::Test {
     ASSERT_TRUE(taken) << taken.error().message;
     ASSERT_EQ(*taken, SubmitResult::kTaken);
   }
+  static CasesRequest Cases(const std::string& id, const std::string& code, std::size_t count) {
+    CasesRequest request;
+    request.spec.id = JobId(id);
+    request.spec.program = true;
+    request.program = Program::Of(code);
+    for (std::size_t i = 0; i < count; ++i) request.inputs.push_back(std::to_string(i));
+    return request;
+  }
+  static void SubmitCases(Client& client, CasesRequest request) {
+    const auto taken = client.SubmitCases(request);
+    ASSERT_TRUE(taken) << taken.error().message;
+    ASSERT_EQ(*taken, SubmitResult::kTaken);
+  }
   /// The next final; what else comes before it is counted.
   std::optional<JobFinal> NextFinal(Client& client, Millis patience = Millis(20'000)) {
     for (const TimePoint until = SteadyClock::now() + patience; SteadyClock::now() < until;) {
@@ -279,6 +292,49 @@ TEST_F(ClientTest, ACallerThatTakesItsTimeLosesNothing) {
     }
   }
   EXPECT_EQ(next, kLines);
+}
+
+TEST_F(ClientTest, CasesStreamTheirEndsAndThenTheirSummaryBesideOtherJobs) {
+  processes_.StartBroker();
+  processes_.StartWorker(4);
+  ClientOptions options;
+  options.max_in_flight = 50;
+  auto client = Connect(options);
+  ASSERT_TRUE(client);
+  SubmitCases(*client, Cases("a", "log x;echo", 500));
+  EXPECT_EQ(client->unfinished(), 501u);
+  Submit(*client, Request("beside", "echo", "1"));
+  std::set<std::uint32_t> ended;
+  while (auto event = client->Next(Millis(10'000))) {
+    if (const auto* notice = std::get_if<JobNotice>(&*event)) {
+      ASSERT_TRUE(notice->of_case);
+    } else if (const auto* final = std::get_if<JobFinal>(&*event); final != nullptr && final->of_case) {
+      EXPECT_EQ(final->outcome.value, std::to_string(final->of_case->number));
+      EXPECT_TRUE(ended.insert(final->of_case->number).second);
+    } else if (const auto* summary = std::get_if<CasesEnded>(&*event)) {
+      EXPECT_EQ(summary->id.str(), "a");
+      EXPECT_EQ(summary->summary.ok, 500u);
+      EXPECT_EQ(ended.size(), 500u);
+      break;
+    }
+  }
+  EXPECT_EQ(client->unfinished(), 0u);
+}
+
+TEST_F(ClientTest, AHandlerMayCancelTheCaseThatCallsByTheNameItIsGiven) {
+  processes_.StartBroker();
+  processes_.StartWorker(4);
+  Client* self = nullptr;
+  ClientOptions options;
+  options.on_call = [&self](const JobId& job, std::string_view, std::string_view) -> HostReply {
+    self->Cancel(job);
+    return {HostReply::Kind::kNever, "", Millis(0)};
+  };
+  auto client = Connect(options);
+  ASSERT_TRUE(client);
+  self = client.get();
+  SubmitCases(*client, Cases("a", "call m", 2));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(NextFinal(*client)->outcome.error->code, Code::kCancelled);
 }
 
 TEST_F(ClientTest, NobodyThereIsAnErrorAfterTheConnectTimeout) {

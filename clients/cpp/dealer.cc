@@ -1,5 +1,6 @@
 #include "clients/cpp/dealer.h"
 
+#include <memory>
 #include <utility>
 
 #include "common/wire/codec.h"
@@ -15,6 +16,23 @@ constexpr int kLongestReconnectMs = 500;
 // BYE and the last ACKs get this long to leave.
 constexpr int kLingerMs = 100;
 constexpr int kHwm = 1000;
+// Below it a copy is cheaper than what sharing takes.
+constexpr std::size_t kSharedFromBytes = 4096;
+
+/// A frame that holds on to the text instead of copying it: a thousand jobs that wait in the socket with one
+/// program's code hold it once.
+zmq::message_t FrameOf(const std::shared_ptr<const std::string>& text) {
+  using Holder = std::shared_ptr<const std::string>;
+  if (text->size() < kSharedFromBytes) return zmq::message_t(*text);
+  auto holder = std::make_unique<Holder>(text);
+  // Never written to: libzmq only has no other type. The last owner may be its thread.
+  zmq::message_t frame(
+      const_cast<char*>(text->data()), text->size(),
+      [](void*, void* hint) { const std::unique_ptr<Holder> done(static_cast<Holder*>(hint)); },
+      holder.get());
+  (void)holder.release();
+  return frame;
+}
 
 }  // namespace
 
@@ -53,7 +71,7 @@ PutResult Dealer::Put(const Outgoing& outgoing) {
   if (!socket_.send(head, flags(!outgoing.payloads.empty()) | zmq::send_flags::dontwait))
     return PutResult::kFull;
   for (std::size_t i = 0; i < outgoing.payloads.size(); ++i) {
-    zmq::message_t frame(*outgoing.payloads[i]);
+    zmq::message_t frame = FrameOf(outgoing.payloads[i]);
     // The first frame chose the connection; the rest follow it without waiting.
     (void)socket_.send(frame, flags(i + 1 < outgoing.payloads.size()) | zmq::send_flags::dontwait);
   }
