@@ -19,6 +19,17 @@ TEST(ExampleCpp, ScoresEveryCandidateAndCancelsTheOneThatNeverEnds) {
                                              "wrong-method scores 0: RUNTIME"}));
 }
 
+TEST(ExampleCpp, RunsEachCandidateOverItsTestsUntilItFails) {
+  Pool pool;
+  const TempDir dir;
+  Child cases({Binary("skerry-example-cases"), pool.client_url()},
+              {.stdout_path = dir / "out", .stderr_path = dir / "err"});
+  ASSERT_EQ(cases.Wait(std::chrono::seconds(30)), 0) << ReadFile(dir / "err") << pool.Logs();
+  auto lines = SplitLines(ReadFile(dir / "out"));
+  std::sort(lines.begin(), lines.end());
+  EXPECT_EQ(lines, (std::vector<std::string>{"as-text fails", "right passes", "throws fails: RUNTIME"}));
+}
+
 TEST(ExampleCpp, SaysSoWhenThereIsNoBroker) {
   const TempDir dir;
   Child score({Binary("skerry-example-score"), "ipc://" + (dir / "nobody").string()},
