@@ -223,5 +223,47 @@ TEST_F(Command, ExecPrintsTheValueOnStdoutAndTheRestOnStderr) {
   EXPECT_TRUE(Text("stdout").empty());
 }
 
+TEST_F(Command, ExecRunsAProgramOncePerInputOfAFile) {
+  std::ofstream(folder_ / "tool.js") << "log hi;echo";
+  std::ofstream(folder_ / "inputs") << "1\n\n{\"x\": 2.0}\n";
+  const std::vector<std::string> worker = {"--worker-program", SKERRY_BIN_DIR "/skerry-fake-worker"};
+  std::vector<std::string> arguments = {"exec", folder_ / "tool.js", "--cases", folder_ / "inputs"};
+  arguments.insert(arguments.end(), worker.begin(), worker.end());
+  EXPECT_EQ(Run(arguments), 0) << Text("stderr");
+  const std::string lines = Text("stdout");
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 3);
+  EXPECT_NE(lines.find(R"({"id":"exec","case":1,"outcome":"ok","value":{"x": 2.0},"error":null,"events":[{)"),
+            std::string::npos)
+      << lines;
+  EXPECT_NE(lines.find(R"({"id":"exec","summary":{"cases":2,"ok":2,)"), std::string::npos) << lines;
+  EXPECT_EQ(ProcessesLeft(), 0);
+
+  std::ofstream(folder_ / "tool.js") << "error RUNTIME no";
+  arguments.emplace_back("--stop-on-failure");
+  EXPECT_EQ(Run(arguments), 1);
+  EXPECT_NE(Text("stdout").find(R"("code":"RUNTIME")"), std::string::npos);
+}
+
+TEST_F(Command, InputsThatExecCannotReadAreExitTwoBeforeAnythingRuns) {
+  std::ofstream(folder_ / "tool.js") << "echo";
+  std::ofstream(folder_ / "bad") << "1\n{bad\n";
+  std::ofstream(folder_ / "empty") << "\n";
+  std::ofstream(folder_ / "good") << "1\n";
+  const std::string tool = folder_ / "tool.js";
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"--cases", folder_ / "bad"},
+           {"--cases", folder_ / "empty"},
+           {"--cases", folder_ / "none"},
+           {"--cases", folder_ / "good", "--input", "1"},
+           {"--stop-on-failure"},
+       }) {
+    std::vector<std::string> arguments = {"exec", tool};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(Run(arguments), 2) << more.back();
+  }
+  EXPECT_EQ(Run({"exec", tool, "--cases", folder_ / "bad"}), 2);
+  EXPECT_NE(Text("stderr").find("bad line 2 is not JSON"), std::string::npos) << Text("stderr");
+}
+
 }  // namespace
 }  // namespace skerry::cli

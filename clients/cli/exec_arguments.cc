@@ -12,6 +12,7 @@ namespace {
 
 constexpr const char* kExamples =
     "  skerry exec tool.js --input '{\"x\":1}'\n"
+    "  skerry exec tool.js --cases inputs.jsonl --stop-on-failure\n"
     "  skerry exec tool.mjs --data fixtures.json --timeout-ms 500\n"
     "  echo 'return 6 * 7' | skerry exec -\n"
     "  skerry exec tool.js --broker ipc:///run/skerry/clients\n";
@@ -31,6 +32,10 @@ class ExecArguments : public Command {
                                           kSettingsHelp + "\n" + kExitStatusHelp});
     file_ = app->add_option("file", options_.file, "FILE.js, or - for stdin");
     app->add_option("--input", options_.input, "JSON for the program's `input`");
+    cases_ =
+        app->add_option("--cases", options_.cases,
+                        "INPUTS.jsonl: run it once per line, and print a result line for each and a summary");
+    app->add_flag("--stop-on-failure", stop_on_failure_, "the first case that fails cancels the rest");
     app->add_option("--mode", options_.mode, "function, script or module (module for .mjs, else function)");
     app->add_option("--seed", options_.seed, "of Math.random, 0 to 2^53-1 (drawn anew unless given)");
     app->add_option("--clock", options_.clock,
@@ -53,12 +58,12 @@ class ExecArguments : public Command {
         line_.Configure(settings_, [this] { return CheckPoolFlags(settings_, options_.connect); });
     if (start.exit) return *start.exit;
     if (file_->count() == 0) return config::Complain("skerry", "exec needs FILE.js, or - for stdin");
-    // One job needs one slot; its isolate is forked while the client still connects.
-    PoolOptions& pool = options_.connect.pool;
-    pool.workers = 1;
-    pool.isolates = 1;
-    pool.spares = 1;
-    pool.memory_mb.reset();
+    if (stop_on_failure_ && cases_->count() == 0)
+      return config::Complain("skerry", "--stop-on-failure needs --cases");
+    if (cases_->count() > 0 && !options_.input.empty())
+      return config::Complain("skerry", "--cases stands in place of --input");
+    if (stop_on_failure_) options_.stop_on = StopOn::kFirstFailure;
+    if (cases_->count() == 0) UseOneSlot();
     for (const ExecLimit& limit : limits_) {
       if (limit.value) options_.limits.emplace_back(std::string(NameOf(limit.id)), *limit.value);
     }
@@ -66,6 +71,15 @@ class ExecArguments : public Command {
   }
 
  private:
+  /// One job needs one slot; its isolate is forked while the client still connects.
+  void UseOneSlot() {
+    PoolOptions& pool = options_.connect.pool;
+    pool.workers = 1;
+    pool.isolates = 1;
+    pool.spares = 1;
+    pool.memory_mb.reset();
+  }
+
   ExecOptions options_;
   std::vector<ExecLimit> limits_ = {{"--timeout-ms", LimitId::kTimeoutMs, {}},
                                     {"--cpu-ms", LimitId::kCpuMs, {}},
@@ -74,6 +88,8 @@ class ExecArguments : public Command {
   config::Settings settings_{"client"};
   config::CommandLine line_;
   CLI::Option* file_ = nullptr;
+  CLI::Option* cases_ = nullptr;
+  bool stop_on_failure_ = false;
 };
 
 }  // namespace

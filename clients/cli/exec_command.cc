@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "clients/cli/exec_cases.h"
 #include "clients/cli/exit_codes.h"
 #include "clients/cli/interrupt.h"
 #include "clients/cli/json_text.h"
@@ -152,10 +153,23 @@ int Wait(Connection& connection) {
 int ExecCommand(const ExecOptions& options) {
   auto job = ReadProgram(options);
   if (!job) return Complain(job.error().message, kExitUsage);
+  CasesRequest cases;
+  if (!options.cases.empty()) {
+    auto inputs = ReadInputs(options.cases);
+    if (!inputs) return Complain(inputs.error().message, kExitUsage);
+    cases.inputs = std::move(*inputs);
+  }
   CatchInterrupts();
   auto connection = Connection::Open(options.connect);
   if (!connection) {
     return Complain(connection.error().message, ExitCodeOf(connection.error()));
+  }
+  if (!options.cases.empty()) {
+    cases.spec = std::move(job->spec);
+    cases.spec.program = true;
+    cases.program = Program::Of(std::move(job->code));
+    cases.stop_on = options.stop_on;
+    return ExecCases(*connection, std::move(cases));
   }
   auto taken = connection->client().Submit(*job);
   if (!taken) return Complain(taken.error().message, kExitUsage);

@@ -16,7 +16,9 @@ struct ExecOptions {
   ConnectOptions connect;
   std::string file;   ///< "-": stdin
   std::string input;  ///< JSON text; empty: undefined
-  std::string mode;   ///< empty: module for .mjs, else function
+  std::string cases;  ///< file of inputs, one a line; empty: `input` is the only one
+  StopOn stop_on = StopOn::kNever;
+  std::string mode;  ///< empty: module for .mjs, else function
   RequestedLimits limits;
   std::optional<std::uint64_t> seed;
   std::string clock;  ///< real, frozen, or ms since the epoch; empty: real
