@@ -6,14 +6,19 @@ namespace skerry::engine {
 
 ClockPlatform::ClockPlatform(std::unique_ptr<v8::Platform> base) : base_(std::move(base)) {}
 
+v8::Platform& ClockPlatform::RealClock() {
+  ++reads_;
+  return *base_;
+}
+
 int64_t ClockPlatform::CurrentClockTimeMilliseconds() {
-  return frozen_ms_ ? static_cast<int64_t>(*frozen_ms_) : base_->CurrentClockTimeMilliseconds();
+  return frozen_ms_ ? static_cast<int64_t>(*frozen_ms_) : RealClock().CurrentClockTimeMilliseconds();
 }
 double ClockPlatform::CurrentClockTimeMillis() {
-  return frozen_ms_ ? *frozen_ms_ : base_->CurrentClockTimeMillis();
+  return frozen_ms_ ? *frozen_ms_ : RealClock().CurrentClockTimeMillis();
 }
 double ClockPlatform::CurrentClockTimeMillisecondsHighResolution() {
-  return frozen_ms_ ? *frozen_ms_ : base_->CurrentClockTimeMillisecondsHighResolution();
+  return frozen_ms_ ? *frozen_ms_ : RealClock().CurrentClockTimeMillisecondsHighResolution();
 }
 
 v8::PageAllocator* ClockPlatform::GetPageAllocator() {

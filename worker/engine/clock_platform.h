@@ -22,6 +22,9 @@ class ClockPlatform final : public v8::Platform {
 
   /// From now on it is always `clock_ms`, in ms since the epoch, exact up to 2^53.
   void Freeze(std::uint64_t clock_ms) { frozen_ms_ = static_cast<double>(clock_ms); }
+  void Thaw() { frozen_ms_.reset(); }
+  /// How often the real time has been asked for.
+  std::uint64_t reads() const { return reads_; }
 
   int64_t CurrentClockTimeMilliseconds() override;
   double CurrentClockTimeMillis() override;
@@ -53,8 +56,12 @@ class ClockPlatform final : public v8::Platform {
                                          const v8::SourceLocation& location) override;
 
  private:
+  /// The base, whose real time is asked for.
+  v8::Platform& RealClock();
+
   const std::unique_ptr<v8::Platform> base_;
   std::optional<double> frozen_ms_;
+  std::uint64_t reads_ = 0;
 };
 
 }  // namespace skerry::engine

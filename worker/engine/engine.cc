@@ -12,6 +12,8 @@
 #include "worker/engine/host/memory_guard.h"
 #include "worker/engine/host/read_only_runs.h"
 #include "worker/engine/job_run.h"
+#include "worker/engine/keeping_port.h"
+#include "worker/engine/libraries.h"
 #include "worker/engine/prelude.h"
 #include "worker/engine/template.h"
 #include "worker/engine/v8_start.h"
@@ -47,18 +49,35 @@ class V8Engine : public Engine {
     hot_.Populate();
   }
 
-  Outcome Run(const Program& program, JobPort& port) override {
-    v8::Isolate* const isolate = template_->isolate();
-    char here = 0;
-    isolate->SetStackLimit(reinterpret_cast<std::uintptr_t>(&here) - kStackBytes);
-    template_->budget().Arm(Bytes::MiB(program.limits.memory_mb()));
-    MemoryGuard::Arm();
-    if (program.clock_ms) platform_->Freeze(*program.clock_ms);
+  Status Load(const LibraryText& library) override {
+    const Entered entered(*template_);
+    // Every cell's libraries are the same, whenever it was made.
+    platform_->Freeze(kFrozenClockMs);
+    Status loaded = libraries_.Load(entered.context, library);
+    platform_->Thaw();
+    if (loaded) template_->Compact();
+    return loaded;
+  }
 
-    v8::HandleScope scope(isolate);
-    const v8::Local<v8::Context> context = template_->context();
-    v8::Context::Scope entered(context);
-    Outcome outcome = JobRun(context, template_->intrinsics(), program, port).Run();
+  std::optional<Unkeepable> Keep(const Program& program, Seeding seeding) override {
+    const Entered entered(*template_);
+    Arm(program);
+    KeepingPort port;
+    kept_.emplace();
+    const std::uint64_t clock_reads = platform_->reads();
+    auto unkeepable = JobRun(entered.context, template_->intrinsics(), program, port).Keep(seeding, &*kept_);
+    if (port.said()) unkeepable = port.said();
+    if (!unkeepable && platform_->reads() != clock_reads) unkeepable = Unkeepable::kReadsClock;
+    if (!unkeepable) template_->Compact();
+    MemoryGuard::Disarm();
+    return unkeepable;
+  }
+
+  Outcome Run(const Program& program, JobPort& port) override {
+    const Entered entered(*template_);
+    Arm(program);
+    Outcome outcome =
+        JobRun(entered.context, template_->intrinsics(), program, port, kept_ ? &*kept_ : nullptr).Run();
     outcome.usage.heap_peak_bytes = template_->budget().HeapPeakBytes();
     return outcome;
   }
@@ -66,9 +85,31 @@ class V8Engine : public Engine {
  private:
   static void OpenJobHeap() { process_job_heap.Open(sbrk(0)); }
 
+  /// JavaScript can run while one lives, with the stack of a job from here on.
+  struct Entered {
+    explicit Entered(Template& made)
+        : scope(made.isolate()), context(made.context()), context_scope(context) {
+      char here = 0;
+      made.isolate()->SetStackLimit(reinterpret_cast<std::uintptr_t>(&here) - kStackBytes);
+    }
+    v8::HandleScope scope;
+    v8::Local<v8::Context> context;
+    v8::Context::Scope context_scope;
+  };
+
+  /// The limits of a job that this process knows of itself. What a kept program holds counts, so it is its
+  /// budget that goes on.
+  void Arm(const Program& program) {
+    if (!kept_) template_->budget().Arm(Bytes::MiB(program.limits.memory_mb()));
+    MemoryGuard::Arm();
+    if (program.clock_ms) platform_->Freeze(*program.clock_ms);
+  }
+
   std::unique_ptr<ClockPlatform> platform_;
   std::unique_ptr<Template> template_;
   HotPages hot_;
+  Libraries libraries_;
+  std::optional<KeptProgram> kept_;
 };
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include "common/outcome.h"
 #include "common/result.h"
 #include "worker/engine/job_port.h"
+#include "worker/engine/unkeepable.h"
 
 namespace skerry::engine {
 
@@ -55,6 +56,16 @@ struct Program {
   bool wasm = false;
 };
 
+/// CommonJS text, UTF-8, of the operator's.
+struct LibraryText {
+  std::string_view name;  ///< what `require` knows it by
+  std::string_view code;
+};
+
+/// Whether the seed is the job's own to fix: then a kept program has drawn from it already what it draws
+/// while it is evaluated. Else each run draws from a seed of its own.
+enum class Seeding : bool { kPerRun, kFixed };
+
 class Engine {
  public:
   static Result<std::unique_ptr<Engine>> Start(const EngineOptions& options);
@@ -65,6 +76,17 @@ class Engine {
   virtual void Rehearse() = 0;
   /// Optional, in a fork, while it waits for its job: makes ready what any job will need.
   virtual void Prepare() = 0;
+
+  /// In a template, before Keep and the forks that shall have it: evaluates a library, and from then on
+  /// `require` is a global. kInvalid: it throws or does not compile; one line says how, and this process is
+  /// of no more use.
+  virtual Status Load(const LibraryText& library) = 0;
+  /// In a template, once and last: compiles the program and, if it is a module, evaluates it under its
+  /// memoryMb, as far as no input is needed. Runs in forks then go on from there, whatever their `code`, and
+  /// end as one from the beginning would (but for usage). Where it cannot promise that it says why, and this
+  /// process is of no more use. `program.seed` counts where it is fixed. Out of memory ends in the handler; a
+  /// loop that never ends is the caller's to kill.
+  virtual std::optional<Unkeepable> Keep(const Program& program, Seeding seeding) = 0;
 
   /// Runs one program to its end. Call it once, in a fork. Of the Outcome it fills: error (code, limit,
   /// fault, message, name, stack, position), value, and of usage heap_peak_bytes, data_requests, data_bytes,

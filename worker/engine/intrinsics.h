@@ -13,6 +13,7 @@ struct Intrinsics {
   v8::Global<v8::Function> async_function;   ///< the AsyncFunction constructor
   v8::Global<v8::Function> settle;           ///< `async (value) => value`
   v8::Global<v8::Function> seed_random;      ///< seeds Math.random with three 32-bit integers
+  v8::Global<v8::Function> random_drawn;     ///< whether it has been drawn from since
   v8::Global<v8::Object> error;              ///< the Error constructor
   v8::Global<v8::Function> error_to_string;  ///< Error.prototype.toString
   v8::Global<v8::Value> web_assembly;        ///< the WebAssembly namespace, taken off the global

@@ -12,6 +12,7 @@
 #include "worker/engine/limit_error.h"
 #include "worker/engine/program_loader.h"
 #include "worker/engine/v8_text.h"
+#include "worker/engine/watched_globals.h"
 
 namespace skerry::engine {
 namespace {
@@ -44,11 +45,12 @@ JobError CodeTooLong(std::size_t bytes, std::uint64_t limit) {
 }  // namespace
 
 JobRun::JobRun(v8::Local<v8::Context> context, const Intrinsics& intrinsics, const Program& program,
-               JobPort& port)
+               JobPort& port, const KeptProgram* kept)
     : isolate_(v8::Isolate::GetCurrent()),
       context_(context),
       intrinsics_(intrinsics),
       program_(program),
+      kept_(kept),
       events_(program.limits, port),
       calls_(program.limits, port),
       rejections_(events_.console_cap()) {
@@ -72,7 +74,7 @@ void JobRun::OnPromiseReject(v8::PromiseRejectMessage message) {
 Outcome JobRun::Run() {
   Outcome outcome;
   const std::uint64_t max_code = program_.limits.Get(LimitId::kMaxCodeBytes);
-  if (program_.code.size() > max_code) {
+  if (kept_ == nullptr && program_.code.size() > max_code) {
     outcome.error = CodeTooLong(program_.code.size(), max_code);
     return outcome;
   }
@@ -93,25 +95,66 @@ Outcome JobRun::Run() {
   return outcome;
 }
 
+std::optional<Unkeepable> JobRun::Keep(Seeding seeding, KeptProgram* kept) {
+  if (program_.code.size() > program_.limits.Get(LimitId::kMaxCodeBytes)) return Unkeepable::kFails;
+  SeedRandom();
+  WatchedGlobals watched(context_);
+  watched.Watch("input", Unkeepable::kTouchesInput);
+  if (program_.wasm) DefineGlobal(context_, "WebAssembly", intrinsics_.web_assembly.Get(isolate_));
+  // Which of them still finds its object is up to collections, and a template has more of those than a job.
+  watched.Watch("WeakRef", Unkeepable::kHoldsWeakly);
+  watched.Watch("FinalizationRegistry", Unkeepable::kHoldsWeakly);
+
+  ProgramLoader loader(context_, intrinsics_, &source_);
+  if (loader.Compile(program_.mode, program_.code)) return Unkeepable::kFails;
+  if (program_.mode == Mode::kModule) {
+    ProgramLoader::Started started = loader.Start();
+    const auto* const promise = std::get_if<v8::Local<v8::Promise>>(&started);
+    if (promise != nullptr) isolate_->PerformMicrotaskCheckpoint();
+    if (auto touched = watched.Touched()) return touched;
+    if (promise == nullptr || (*promise)->State() == v8::Promise::kRejected) return Unkeepable::kFails;
+    if ((*promise)->State() == v8::Promise::kPending) return Unkeepable::kNeverSettles;
+    if (rejections_.AnyLeft(isolate_)) return Unkeepable::kLeavesRejection;
+    v8::Local<v8::Value> drawn;
+    const bool asked = intrinsics_.random_drawn.Get(isolate_)
+                           ->Call(context_, v8::Undefined(isolate_), 0, nullptr)
+                           .ToLocal(&drawn);
+    if (seeding == Seeding::kPerRun && (!asked || drawn->IsTrue())) return Unkeepable::kDrawsRandom;
+  }
+  loader.Keep(kept);
+  kept->seeding = seeding;
+  return watched.Touched();
+}
+
 std::optional<JobError> JobRun::SetUpGlobals() {
   v8::TryCatch caught(isolate_);
-  std::uint64_t state = program_.seed;
-  v8::Local<v8::Value> words[3];
-  for (auto& word : words) word = v8::Integer::New(isolate_, static_cast<std::int32_t>(NextSeedWord(&state)));
-  std::ignore = intrinsics_.seed_random.Get(isolate_)->Call(context_, v8::Undefined(isolate_), 3, words);
+  if (kept_ == nullptr || kept_->seeding == Seeding::kPerRun) SeedRandom();
 
   v8::Local<v8::Value> input = v8::Undefined(isolate_);
   if (!program_.input.empty() && !ParseJson(context_, program_.input).ToLocal(&input)) {
     return MakeError(Code::kValidation, "input is not valid JSON: " + Headline(context_, caught.Exception()));
   }
   DefineGlobal(context_, "input", input);
-  if (program_.wasm) DefineGlobal(context_, "WebAssembly", intrinsics_.web_assembly.Get(isolate_));
+  if (program_.wasm && kept_ == nullptr)
+    DefineGlobal(context_, "WebAssembly", intrinsics_.web_assembly.Get(isolate_));
   return std::nullopt;
+}
+
+void JobRun::SeedRandom() {
+  std::uint64_t state = program_.seed;
+  v8::Local<v8::Value> words[3];
+  for (auto& word : words) word = v8::Integer::New(isolate_, static_cast<std::int32_t>(NextSeedWord(&state)));
+  std::ignore = intrinsics_.seed_random.Get(isolate_)->Call(context_, v8::Undefined(isolate_), 3, words);
 }
 
 JobRun::ValueOrError JobRun::Evaluate() {
   ProgramLoader loader(context_, intrinsics_, &source_);
-  ProgramLoader::Started started = loader.Start(program_.mode, program_.code);
+  if (kept_ != nullptr) {
+    loader.Resume(*kept_);
+  } else if (auto refused = loader.Compile(program_.mode, program_.code)) {
+    return std::move(*refused);
+  }
+  ProgramLoader::Started started = loader.Start();
   if (auto* error = std::get_if<JobError>(&started)) return std::move(*error);
   ValueOrError settled = Settle(std::get<v8::Local<v8::Promise>>(started));
   if (program_.mode != Mode::kModule || std::holds_alternative<JobError>(settled)) return settled;

@@ -18,14 +18,18 @@
 #include "worker/engine/event_meter.h"
 #include "worker/engine/host_calls.h"
 #include "worker/engine/intrinsics.h"
+#include "worker/engine/kept_program.h"
 #include "worker/engine/program_source.h"
 #include "worker/engine/rejections.h"
+#include "worker/engine/unkeepable.h"
 
 namespace skerry::engine {
 
 class JobRun {
  public:
-  JobRun(v8::Local<v8::Context> context, const Intrinsics& intrinsics, const Program& program, JobPort& port);
+  /// `kept`: what this context has of the program already; null: nothing.
+  JobRun(v8::Local<v8::Context> context, const Intrinsics& intrinsics, const Program& program, JobPort& port,
+         const KeptProgram* kept = nullptr);
   ~JobRun();
   JobRun(const JobRun&) = delete;
   JobRun& operator=(const JobRun&) = delete;
@@ -36,6 +40,9 @@ class JobRun {
 
   /// The whole job. Call it once.
   Outcome Run();
+  /// Instead of Run: does what of the job is the same for every input, or says why that cannot be kept; then
+  /// the context is spoilt. Whatever it says to its port is a reason as well, and the caller's to see.
+  std::optional<Unkeepable> Keep(Seeding seeding, KeptProgram* kept);
 
   EventMeter& events() { return events_; }
   HostCalls& calls() { return calls_; }
@@ -47,8 +54,9 @@ class JobRun {
 
   /// The program's value, its promises followed.
   ValueOrError Evaluate();
-  /// Defines `input`, `Math.random`'s seed and, if asked for, `WebAssembly`.
+  /// Defines `input`, and what of the rest the context does not have already.
   std::optional<JobError> SetUpGlobals();
+  void SeedRandom();
   /// Runs microtasks and host answers until the promise is settled.
   ValueOrError Settle(v8::Local<v8::Promise> promise);
   JobError Uncaught(v8::Local<v8::Value> exception) const;
@@ -59,6 +67,7 @@ class JobRun {
   const v8::Local<v8::Context> context_;
   const Intrinsics& intrinsics_;
   const Program& program_;
+  const KeptProgram* const kept_;
   EventMeter events_;
   HostCalls calls_;
   Rejections rejections_;

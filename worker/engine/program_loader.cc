@@ -31,23 +31,23 @@ ProgramLoader::ProgramLoader(v8::Local<v8::Context> context, const Intrinsics& i
                              ProgramSource* source)
     : isolate_(v8::Isolate::GetCurrent()), context_(context), intrinsics_(intrinsics), source_(source) {}
 
-ProgramLoader::Started ProgramLoader::Start(Mode mode, std::string_view code) {
+std::optional<JobError> ProgramLoader::Compile(Mode mode, std::string_view code) {
   *source_ = ProgramSource::Of(code, mode == Mode::kFunction ? kFunctionHeaderLines : 0);
   v8::TryCatch caught(isolate_);
   v8::Local<v8::String> text;
   if (!FromUtf8(isolate_, code).ToLocal(&text)) return Caught(caught, Code::kCompile);
   switch (mode) {
     case Mode::kFunction:
-      return StartFunction(text);
+      return CompileFunction(text);
     case Mode::kScript:
-      return StartScript(text);
+      return CompileScript(text);
     case Mode::kModule:
-      return StartModule(text);
+      return CompileModule(text);
   }
   return MakeError(Code::kValidation, "unknown mode", "mode");
 }
 
-ProgramLoader::Started ProgramLoader::StartFunction(v8::Local<v8::String> code) {
+std::optional<JobError> ProgramLoader::CompileFunction(v8::Local<v8::String> code) {
   v8::TryCatch caught(isolate_);
   v8::Local<v8::Value> arguments[] = {code};
   v8::Local<v8::Value> made;
@@ -56,26 +56,23 @@ ProgramLoader::Started ProgramLoader::StartFunction(v8::Local<v8::String> code) 
            .ToLocal(&made)) {
     return Caught(caught, Code::kCompile);
   }
-  const auto function = made.As<v8::Function>();
-  source_->script_id = function->ScriptId();
-  v8::Local<v8::Value> promise;
-  if (!function->Call(context_, v8::Undefined(isolate_), 0, nullptr).ToLocal(&promise)) {
-    return Caught(caught, Code::kRuntime);  // an async function throws only where V8 has no stack left
-  }
-  return promise.As<v8::Promise>();
+  function_ = made.As<v8::Function>();
+  source_->script_id = function_->ScriptId();
+  return std::nullopt;
 }
 
-ProgramLoader::Started ProgramLoader::StartScript(v8::Local<v8::String> code) {
+std::optional<JobError> ProgramLoader::CompileScript(v8::Local<v8::String> code) {
   v8::TryCatch caught(isolate_);
   v8::ScriptOrigin origin(Literal(isolate_, kProgramName));
   v8::ScriptCompiler::Source source(code, origin);
   v8::Local<v8::Script> script;
   if (!v8::ScriptCompiler::Compile(context_, &source).ToLocal(&script)) return Caught(caught, Code::kCompile);
-  source_->script_id = script->GetUnboundScript()->GetId();
-  return Follow(script->Run(context_), caught);
+  script_ = script->GetUnboundScript();
+  source_->script_id = script_->GetId();
+  return std::nullopt;
 }
 
-ProgramLoader::Started ProgramLoader::StartModule(v8::Local<v8::String> code) {
+std::optional<JobError> ProgramLoader::CompileModule(v8::Local<v8::String> code) {
   v8::TryCatch caught(isolate_);
   v8::ScriptOrigin origin(Literal(isolate_, kProgramName), 0, 0, false, -1, {}, false, false,
                           /*is_module=*/true);
@@ -86,8 +83,33 @@ ProgramLoader::Started ProgramLoader::StartModule(v8::Local<v8::String> code) {
   if (module_->GetModuleRequests()->Length() > 0) return RefuseImport();
   if (!module_->InstantiateModule(context_, ResolveNothing).FromMaybe(false))
     return Caught(caught, Code::kCompile);
+  return std::nullopt;
+}
+
+void ProgramLoader::Resume(const KeptProgram& kept) {
+  *source_ = kept.source;
+  function_ = kept.function.Get(isolate_);
+  script_ = kept.script.Get(isolate_);
+  module_ = kept.module.Get(isolate_);
+}
+
+void ProgramLoader::Keep(KeptProgram* kept) const {
+  kept->source = *source_;
+  kept->function.Reset(isolate_, function_);
+  kept->script.Reset(isolate_, script_);
+  kept->module.Reset(isolate_, module_);
+}
+
+ProgramLoader::Started ProgramLoader::Start() {
+  v8::TryCatch caught(isolate_);
+  if (!script_.IsEmpty()) return Follow(script_->BindToCurrentContext()->Run(context_), caught);
   v8::Local<v8::Value> promise;
-  if (!module_->Evaluate(context_).ToLocal(&promise)) return Caught(caught, Code::kRuntime);
+  if (!module_.IsEmpty()) {
+    // Of one that is evaluated this is the promise of that.
+    if (!module_->Evaluate(context_).ToLocal(&promise)) return Caught(caught, Code::kRuntime);
+  } else if (!function_->Call(context_, v8::Undefined(isolate_), 0, nullptr).ToLocal(&promise)) {
+    return Caught(caught, Code::kRuntime);  // an async function throws only where V8 has no stack left
+  }
   return promise.As<v8::Promise>();
 }
 

@@ -10,12 +10,14 @@
 #include <v8-promise.h>
 #include <v8-script.h>
 
+#include <optional>
 #include <string_view>
 #include <variant>
 
 #include "common/job.h"
 #include "common/outcome.h"
 #include "worker/engine/intrinsics.h"
+#include "worker/engine/kept_program.h"
 #include "worker/engine/program_source.h"
 
 namespace skerry::engine {
@@ -27,17 +29,24 @@ class ProgramLoader {
 
   using Started = std::variant<v8::Local<v8::Promise>, JobError>;
 
-  /// The promise of the program's value, or why it did not come to that: COMPILE, or RUNTIME if it threw. For
-  /// a module it is the promise of its evaluation, and Export gives the value's.
-  Started Start(Mode mode, std::string_view code);
+  /// Why it cannot be compiled (COMPILE), if it cannot.
+  std::optional<JobError> Compile(Mode mode, std::string_view code);
+  /// Instead of Compile: what another loader kept. A module is evaluated then.
+  void Resume(const KeptProgram& kept);
+  /// What has been compiled, and started if it is a module, for Resume.
+  void Keep(KeptProgram* kept) const;
+
+  /// Of what is compiled: the promise of its value, or RUNTIME where it threw before it came to that. For a
+  /// module it is the promise of its evaluation, and Export gives the value's.
+  Started Start();
   /// Of an evaluated module: calls the default export, or else the export `handler`, with `input`; an export
   /// that is no function is the value itself, and a module without either is the program's fault (RUNTIME).
   Started Export(v8::Local<v8::Value> input);
 
  private:
-  Started StartFunction(v8::Local<v8::String> code);
-  Started StartScript(v8::Local<v8::String> code);
-  Started StartModule(v8::Local<v8::String> code);
+  std::optional<JobError> CompileFunction(v8::Local<v8::String> code);
+  std::optional<JobError> CompileScript(v8::Local<v8::String> code);
+  std::optional<JobError> CompileModule(v8::Local<v8::String> code);
   JobError RefuseImport() const;
   /// A promise that follows `value` exactly as `return value` in an async function does.
   Started Follow(v8::MaybeLocal<v8::Value> value, const v8::TryCatch& caught);
@@ -47,6 +56,9 @@ class ProgramLoader {
   const v8::Local<v8::Context> context_;
   const Intrinsics& intrinsics_;
   ProgramSource* const source_;
+  // What is compiled: one of them.
+  v8::Local<v8::Function> function_;
+  v8::Local<v8::UnboundScript> script_;
   v8::Local<v8::Module> module_;
 };
 

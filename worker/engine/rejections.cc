@@ -53,6 +53,11 @@ void Rejections::Report(v8::Local<v8::Context> context, v8::Local<v8::Value> own
   meter->DropMany(untracked_);
 }
 
+bool Rejections::AnyLeft(v8::Isolate* isolate) {
+  DropHandled(isolate);
+  return !tracked_.empty() || untracked_ > 0;
+}
+
 void Rejections::DropHandled(v8::Isolate* isolate) {
   v8::HandleScope scope(isolate);
   std::erase_if(tracked_, [isolate](const auto& promise) { return promise.Get(isolate)->HasHandler(); });

@@ -26,6 +26,8 @@ class Rejections {
   /// Sends an event for each that is still unhandled, the job's own promise excepted.
   void Report(v8::Local<v8::Context> context, v8::Local<v8::Value> own_promise, const ProgramSource& source,
               EventMeter* meter);
+  /// Whether any is still unhandled.
+  bool AnyLeft(v8::Isolate* isolate);
 
  private:
   void DropHandled(v8::Isolate* isolate);

@@ -36,7 +36,15 @@ constexpr std::size_t kYoungGenerationBytes = 3 * kSemiSpaceBytes;
 constexpr std::size_t kInitialOldGenerationBytes = 16u << 20;
 
 /// What the snapshot keeps beside the context, in the order of AddData.
-enum Kept : std::size_t { kAsyncFunction, kSettle, kSeedRandom, kError, kErrorToString, kKeptCount };
+enum Kept : std::size_t {
+  kAsyncFunction,
+  kSettle,
+  kSeedRandom,
+  kRandomDrawn,
+  kError,
+  kErrorToString,
+  kKeptCount
+};
 
 v8::MaybeLocal<v8::Value> RunPrelude(v8::Local<v8::Context> context, std::string_view code) {
   v8::Isolate* const isolate = v8::Isolate::GetCurrent();
@@ -52,20 +60,21 @@ v8::MaybeLocal<v8::Value> RunPrelude(v8::Local<v8::Context> context, std::string
 bool KeepIntrinsics(v8::SnapshotCreator* creator, v8::Local<v8::Context> context) {
   v8::Isolate* const isolate = v8::Isolate::GetCurrent();
   v8::Local<v8::Value> environment;
-  v8::Local<v8::Value> seed_random;
+  v8::Local<v8::Value> random;
   if (!RunPrelude(context, prelude::kEnvironment).ToLocal(&environment) ||
-      !RunPrelude(context, prelude::kRandom).ToLocal(&seed_random)) {
+      !RunPrelude(context, prelude::kRandom).ToLocal(&random)) {
     return false;
   }
-  const auto bundle = environment.As<v8::Object>();
-  const auto member = [&](std::string_view name) {
-    return bundle->Get(context, Literal(isolate, name)).ToLocalChecked();  // our own object literal
+  const auto member = [&](v8::Local<v8::Value> bundle, std::string_view name) {
+    // Our own object literals.
+    return bundle.As<v8::Object>()->Get(context, Literal(isolate, name)).ToLocalChecked();
   };
-  creator->AddData(context, member("asyncFunction"));
-  creator->AddData(context, member("settle"));
-  creator->AddData(context, seed_random);
-  creator->AddData(context, member("error"));
-  creator->AddData(context, member("errorToString"));
+  creator->AddData(context, member(environment, "asyncFunction"));
+  creator->AddData(context, member(environment, "settle"));
+  creator->AddData(context, member(random, "seed"));
+  creator->AddData(context, member(random, "drawn"));
+  creator->AddData(context, member(environment, "error"));
+  creator->AddData(context, member(environment, "errorToString"));
   return true;
 }
 
@@ -189,6 +198,7 @@ Result<v8::Local<v8::Context>> Template::MakeContext(Intrinsics* intrinsics) {
   kept(kAsyncFunction, &intrinsics->async_function);
   kept(kSettle, &intrinsics->settle);
   kept(kSeedRandom, &intrinsics->seed_random);
+  kept(kRandomDrawn, &intrinsics->random_drawn);
   kept(kError, &intrinsics->error);
   kept(kErrorToString, &intrinsics->error_to_string);
 

@@ -1,13 +1,14 @@
 // A seeded Math.random: every fork of a cell would otherwise continue the same sequence (DESIGN section 6.2).
 //
 // sfc32 (Chris Doty-Humphrey, PractRand), two outputs for 53 bits. Not for secrets, as ever with Math.random.
-// The result of this script is the function that seeds it.
+// The result of this script is the function that seeds it, and one that tells whether it has been drawn from since.
 (() => {
   'use strict';
   let a = 0;
   let b = 0;
   let c = 0;
   let d = 1;
+  let seeded = [a, b, c, d];
 
   const next = () => {
     const t = (((a + b) | 0) + d) | 0;
@@ -26,11 +27,15 @@
   };
   Object.defineProperty(Math, 'random', { value: random, writable: true, enumerable: false, configurable: true });
 
-  return (s0, s1, s2) => {
-    a = s0;
-    b = s1;
-    c = s2;
-    d = 1;
-    for (let i = 0; i < 12; i++) next();
+  return {
+    seed(s0, s1, s2) {
+      a = s0;
+      b = s1;
+      c = s2;
+      d = 1;
+      for (let i = 0; i < 12; i++) next();
+      seeded = [a, b, c, d];
+    },
+    drawn: () => a !== seeded[0] || b !== seeded[1] || c !== seeded[2] || d !== seeded[3],
   };
 })();

@@ -22,6 +22,10 @@ void MemoryGuard::Arm() {
   g_armed = true;
 }
 
+void MemoryGuard::Disarm() {
+  g_armed = false;
+}
+
 bool MemoryGuard::IsArmed() {
   return g_armed;
 }

@@ -14,6 +14,8 @@ class MemoryGuard {
   static void SetHandler(OutOfMemoryHandler handler);
   /// From now on this process runs a job: a failed allocation ends it.
   static void Arm();
+  /// No job runs here any more: forks will run theirs.
+  static void Disarm();
   static bool IsArmed();
 
   /// Calls the handler; aborts if there is none or if the handler itself runs out of memory.

@@ -153,16 +153,45 @@ void ReadReport(const std::string& bytes, Ending* ending) {
   ending->tripped = report["port"]["tripped"].get<std::vector<std::string>>();
 }
 
+/// Ends the process with what it has to say instead of a run.
+[[noreturn]] void LeaveSaying(int fd, char kind, std::string_view reason) {
+  WriteAll(fd, kind + std::string(reason));
+  ::_exit(0);
+}
+
+void LoadAll(Engine& engine, const ForkedRun& run, int report_fd) {
+  for (const auto& [name, code] : run.libraries) {
+    if (auto loaded = engine.Load({name, code}); !loaded) LeaveSaying(report_fd, 'L', loaded.error().message);
+  }
+}
+
+/// Returns in a fork of its own, whose end becomes this process's. The fork's program has no code.
+void KeepAndFork(Engine& engine, Program& program, Seeding seeding, int report_fd) {
+  if (const auto reason = engine.Keep(program, seeding)) LeaveSaying(report_fd, 'U', NameOf(*reason));
+  program.code = {};
+  const pid_t pid = ::fork();
+  if (pid == 0) return;
+  int status = 0;
+  if (pid < 0 || ::waitpid(pid, &status, 0) != pid) ::_exit(6);
+  if (WIFSIGNALED(status)) {
+    ::signal(WTERMSIG(status), SIG_DFL);
+    ::raise(WTERMSIG(status));
+  }
+  ::_exit(WEXITSTATUS(status));
+}
+
 [[noreturn]] void RunInFork(const ForkedRun& run, Engine& engine, int report_fd) {
   g_report_fd = report_fd;
   SetOutOfMemoryHandler(OnOutOfMemory);
   RecordingPort port(run);
+  LoadAll(engine, run, report_fd);
   Program program = run.program;
   program.code = run.code;
   const rlim_t data =
       DataBytes() + Bytes::MiB(program.limits.memory_mb()).count() + run.memory_margin.count();
   const rlimit limit{data, data};
   if (::setrlimit(RLIMIT_DATA, &limit) != 0) ::_exit(5);
+  if (run.kept) KeepAndFork(engine, program, *run.kept, report_fd);
   const Outcome outcome = engine.Run(program, port);
   // The test's own report must not count against the job.
   const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
@@ -208,6 +237,10 @@ std::string Ending::Verdict() const {
       return "signal " + std::to_string(detail);
     case Kind::kExit:
       return "exit " + std::to_string(detail);
+    case Kind::kUnkeepable:
+      return "not kept: " + reason;
+    case Kind::kNotLoaded:
+      return "not loaded: " + reason;
   }
   return "?";
 }
@@ -264,8 +297,11 @@ Ending ForkedRun::Go() {
     ending.kind = Ending::Kind::kOutOfMemory;
     ending.peak_private_bytes =
         std::max<std::uint64_t>(ending.peak_private_bytes, std::strtoull(bytes.c_str() + 1, nullptr, 10));
-  } else {
+  } else if (bytes[0] == 'R') {
     ReadReport(bytes.substr(1), &ending);
+  } else {
+    ending.kind = bytes[0] == 'U' ? Ending::Kind::kUnkeepable : Ending::Kind::kNotLoaded;
+    ending.reason = bytes.substr(1);
   }
   return ending;
 }

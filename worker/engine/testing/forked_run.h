@@ -11,8 +11,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/job.h"
@@ -37,9 +39,10 @@ struct SeenCall {
 };
 
 struct Ending {
-  enum class Kind { kOutcome, kOutOfMemory, kDeadline, kSignal, kExit };
+  enum class Kind { kOutcome, kOutOfMemory, kDeadline, kSignal, kExit, kUnkeepable, kNotLoaded };
   Kind kind = Kind::kExit;
-  int detail = 0;  ///< signal or exit code
+  int detail = 0;      ///< signal or exit code
+  std::string reason;  ///< why a program cannot be kept, or a library not be loaded
   Outcome outcome;
   std::vector<SeenEvent> events;
   std::vector<SeenCall> calls;
@@ -66,6 +69,11 @@ class ForkedRun {
   Millis deadline{10'000};
   /// RLIMIT_DATA is set to what the template has + memoryMb + this, as the worker does.
   Bytes memory_margin = Bytes::MiB(kDataMarginMb);
+  /// Loaded one after the other before the program is: names and texts.
+  std::vector<std::pair<std::string, std::string>> libraries;
+  /// Kept in a first fork, which then forks the run: as a cell that is made for one program. None: run from
+  /// its beginning.
+  std::optional<Seeding> kept;
   /// Answers a call. Called in the fork, in order of the calls.
   std::function<HostAnswer(const SeenCall&)> answer;
 
