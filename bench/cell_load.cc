@@ -66,7 +66,8 @@ Status CellLoad::TakeForks() {
     if (!forked) return Fail(forked.error());
     if (!*forked) return {};
     --asked_;
-    if ((*forked)->pid > 0) spares_.push_back(std::move(**forked));
+    auto& isolate = std::get<cell::IsolateProcess>(**forked);
+    if (isolate.pid > 0) spares_.push_back(std::move(isolate));
   }
 }
 

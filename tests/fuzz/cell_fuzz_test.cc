@@ -62,7 +62,7 @@ void CollectFrom(CellProcess& cell) {
     if (!Readable(cell.control_fd(), 20)) return;
     auto isolate = cell.OnReadable();
     if (!isolate) return;
-    if (*isolate) KillAndReap(**isolate);
+    if (*isolate) KillAndReap(std::get<IsolateProcess>(**isolate));
   }
 }
 
@@ -105,7 +105,7 @@ class IsolateFuzz : public ::testing::Test {
     EXPECT_TRUE(Readable(cell_->control_fd(), 5'000));
     auto isolate = cell_->OnReadable();
     EXPECT_TRUE(isolate && *isolate);
-    return isolate && *isolate ? std::move(**isolate) : IsolateProcess();
+    return isolate && *isolate ? std::move(std::get<IsolateProcess>(**isolate)) : IsolateProcess();
   }
   static void Write(const IsolateProcess& isolate, const std::string& bytes) {
     (void)!send(isolate.socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);

@@ -137,7 +137,7 @@ Fd AnyDescriptor(Random& random) {
 
 // One packet with up to three descriptors: mostly of the size that a byte and a number have, else any.
 void SendPacket(Random& random) {
-  constexpr std::string_view kKnown = "HFRKE";
+  constexpr std::string_view kKnown = "HFCPRKEN";
   constexpr std::size_t kWhole = 1 + sizeof(std::uint32_t);
   std::string bytes = random.Bytes(random.OneIn(4) ? 1 + random.Below(80) : kWhole + random.Below(2));
   if (!random.OneIn(3)) bytes[0] = kKnown[random.Below(kKnown.size())];

@@ -31,12 +31,13 @@ struct ForkedProcess {
   Fd socket;  ///< SOCK_STREAM, non-blocking here; speaks common/wire/stream.h
 };
 
-/// Made by a process of a cell, which waits in it until it is killed; but for a fork, which may be let happen.
+/// Made by a process of a cell, which waits in it until it is killed; but for a fork, which may be let
+/// happen.
 struct ForbiddenCall {
   pid_t pid = -1;
   std::string name;  ///< of the system call
-  /// The one way in which a cell that has evaluated a program can fork, exactly (DESIGN section 2: it is hostile, so
-  /// that it forks only when it has been asked to).
+  /// The one way in which a cell that has evaluated a program can fork, exactly (DESIGN section 2: it is
+  /// hostile, so that it forks only when it has been asked to).
   bool is_fork = false;
   std::uint64_t id = 0;  ///< the kernel's, of this report
 };
@@ -79,17 +80,21 @@ class Cell {
   virtual V8Build v8() const = 0;
   /// Asks for one isolate; never blocks. Not before IsReady.
   virtual Status RequestFork() = 0;
-  /// Asks for a cell that is forked from this one and does `recipe`; never blocks. It comes out in the order of the
-  /// requests, not ready yet. One with a program has what RLIMIT_DATA allows its job, and so have its isolates.
+  /// Whether it can be asked for cells with a program: see cell::CanHoldPrograms.
+  virtual bool KeepsPrograms() const { return false; }
+  /// Asks for a cell that is forked from this one and does `recipe`; never blocks. It comes out in the order
+  /// of the requests, not ready yet. One with a program has what RLIMIT_DATA allows its job, and so have its
+  /// isolates.
   virtual Status RequestCell(std::shared_ptr<const cell::CellRecipe> /*recipe*/) {
     return Fail(ErrorKind::kUnavailable, "this cell makes no others");
   }
   /// Whether its recipe is done; OnReadable finds that out.
   virtual bool IsReady() const { return true; }
-  /// A fork that it is in the middle of (ForbiddenCall::is_fork) is one that it was asked for: true once for each.
+  /// A fork that it is in the middle of (ForbiddenCall::is_fork) is one that it was asked for: true once for
+  /// each.
   virtual bool TakeForkPermit() { return false; }
-  /// The next isolate or cell, nothing yet, or why there will be no more: kInvalid where its program cannot be kept
-  /// evaluated, and has to be run from its beginning for every job.
+  /// The next isolate or cell, nothing yet, or why there will be no more: kInvalid where its program cannot
+  /// be kept evaluated, and has to be run from its beginning for every job.
   virtual Result<std::optional<Forked>> OnReadable() = 0;
 };
 

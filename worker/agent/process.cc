@@ -112,6 +112,14 @@ Status LimitData(pid_t pid, Bytes limit) {
   return {};
 }
 
+Status LimitDataForNow(pid_t pid, std::optional<Bytes> limit) {
+  rlimit value{};
+  if (::prlimit(pid, RLIMIT_DATA, nullptr, &value) != 0) return FailErrno("prlimit(RLIMIT_DATA)");
+  value.rlim_cur = limit ? std::min<rlim_t>(limit->count(), value.rlim_max) : value.rlim_max;
+  if (::prlimit(pid, RLIMIT_DATA, &value, nullptr) != 0) return FailErrno("prlimit(RLIMIT_DATA)");
+  return {};
+}
+
 void LowerPriority(pid_t pid) {
   // From where it is, not from 0: a worker may be nice itself, and its isolates with it. Best effort: a
   // failure costs fairness between jobs, nothing else.

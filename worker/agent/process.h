@@ -39,6 +39,8 @@ Result<Bytes> ReadPrivateMemory(pid_t pid);
 Result<Micros> ReadCpuTime(pid_t pid);
 /// Sets RLIMIT_DATA, soft and hard: the process cannot raise it back.
 Status LimitData(pid_t pid, Bytes limit);
+/// Sets the soft limit alone, which can be lifted again; none: to the hard one.
+Status LimitDataForNow(pid_t pid, std::optional<Bytes> limit);
 /// Lowers its scheduling priority, so that a spinning program does not delay its neighbours (DESIGN
 /// section 6.10).
 void LowerPriority(pid_t pid);

@@ -1,8 +1,13 @@
 #include "worker/agent/real_cell.h"
 
+#include <deque>
+#include <optional>
 #include <utility>
+#include <variant>
 
+#include "worker/agent/process.h"
 #include "worker/cell/forbidden_calls.h"
+#include "worker/engine/engine.h"
 
 namespace skerry::agent {
 namespace {
@@ -15,7 +20,10 @@ class SeccompReports final : public ForbiddenCalls {
   std::optional<ForbiddenCall> Next() override {
     auto call = cell::NextForbiddenCall(listener_.get());
     if (!call) return std::nullopt;
-    return ForbiddenCall{call->pid, std::move(call->name)};
+    return ForbiddenCall{call->pid, std::move(call->name), call->is_fork, call->id};
+  }
+  void LetFork(const ForbiddenCall& call) override {
+    cell::LetFork(listener_.get(), {call.pid, call.name, call.is_fork, call.id});
   }
 
  private:
@@ -39,19 +47,65 @@ class RealCell final : public Cell {
     return cell::NamesOf(cell::MissingFrom(process_->sandbox()));
   }
   SandboxLevel sandbox_level() const override { return cell::LevelOf(process_->sandbox()); }
+  bool KeepsPrograms() const override { return cell::CanHoldPrograms(process_->sandbox()); }
   Status RequestFork() override { return process_->RequestFork(); }
-  Result<std::optional<Forked>> OnReadable() override {
-    auto forked = process_->OnReadable();
-    if (!forked) return Fail(forked.error());
-    if (!*forked) return std::optional<Forked>();
-    cell::IsolateProcess& isolate = **forked;
-    return std::optional<Forked>(ForkedProcess{std::move(isolate.home), isolate.pid, std::move(isolate.pidfd),
-                                               std::move(isolate.socket)});
+  Status RequestCell(std::shared_ptr<const cell::CellRecipe> recipe) override {
+    if (auto asked = process_->RequestCell(*recipe); !asked) return asked;
+    recipes_.push_back(std::move(recipe));
+    return {};
   }
+  bool IsReady() const override { return process_->is_ready(); }
+  bool TakeForkPermit() override { return process_->TakeForkPermit(); }
+  Result<std::optional<Forked>> OnReadable() override;
 
  private:
+  Result<std::unique_ptr<Cell>> Begin(std::unique_ptr<cell::CellProcess> derived);
+
   std::unique_ptr<cell::CellProcess> process_;
+  std::deque<std::shared_ptr<const cell::CellRecipe>> recipes_;  // of cells asked for, in order
+  bool limited_for_now_ = false;
 };
+
+Result<std::optional<Forked>> RealCell::OnReadable() {
+  auto forked = process_->OnReadable();
+  if (!forked) return Fail(forked.error());
+  if (limited_for_now_ && process_->is_ready()) {
+    // What its isolates may have is said when they get their jobs.
+    if (auto lifted = LimitDataForNow(pid(), std::nullopt); !lifted) return Fail(lifted.error());
+    limited_for_now_ = false;
+  }
+  if (!*forked) return std::optional<Forked>();
+  if (auto* derived = std::get_if<std::unique_ptr<cell::CellProcess>>(&**forked)) {
+    auto begun = Begin(std::move(*derived));
+    if (!begun) return Fail(begun.error());
+    return std::optional<Forked>(std::move(*begun));
+  }
+  auto& isolate = std::get<cell::IsolateProcess>(**forked);
+  return std::optional<Forked>(ForkedProcess{std::move(isolate.home), isolate.pid, std::move(isolate.pidfd),
+                                             std::move(isolate.socket)});
+}
+
+/// Its memory is the other cell's until it has its recipe, and so is what that may add to it.
+Result<std::unique_ptr<Cell>> RealCell::Begin(std::unique_ptr<cell::CellProcess> derived) {
+  const auto recipe = std::move(recipes_.front());
+  recipes_.pop_front();
+  auto cell = std::make_unique<RealCell>(std::move(derived));
+  const auto memory = ReadMemory(cell->pid());
+  // It has ended: its control socket tells so.
+  if (!memory) return std::unique_ptr<Cell>(std::move(cell));
+  Status limited;
+  if (recipe->program) {
+    const Bytes margin = Bytes::MiB(engine::kDataMarginMb);
+    const Bytes budget = Bytes::MiB(cell::LimitsOf(recipe->program->job).memory_mb());
+    limited = LimitData(cell->pid(), memory->data + budget + margin);
+  } else {
+    limited = LimitDataForNow(cell->pid(), memory->data + kLibrariesBudget);
+    cell->limited_for_now_ = true;
+  }
+  if (!limited) return Fail(limited.error());
+  if (auto sent = cell->process_->SendRecipe(); !sent) return Fail(sent.error());
+  return std::unique_ptr<Cell>(std::move(cell));
+}
 
 }  // namespace
 

@@ -69,19 +69,36 @@ bool PrepareOutOfMemoryRecord() {
   return true;
 }
 
+// Nobody's job is running: the worker sees the end of the process, and that it was not ready.
+constexpr int kRecipeTooLarge = 121;
+[[noreturn]] void LeaveOutOfMemory() {
+  _exit(kRecipeTooLarge);
+}
+
+/// What of a job the engine wants to know; without its payloads.
+engine::Program ProgramOf(const JobSpec& job) {
+  engine::Program program;
+  program.mode = job.mode;
+  program.seed = job.seed.value_or(0);  // towards an isolate the worker always says one
+  program.clock_ms = job.clock_ms;
+  program.wasm = job.wasm;
+  program.limits = LimitsOf(job);
+  return program;
+}
+
+std::optional<engine::Unkeepable> KeepProgram(engine::Engine& engine, const CellProgram& cell_program) {
+  engine::SetOutOfMemoryHandler(&LeaveOutOfMemory);
+  engine::Program program = ProgramOf(cell_program.job);
+  program.code = cell_program.code;
+  return engine.Keep(program, cell_program.job.seed ? engine::Seeding::kFixed : engine::Seeding::kPerRun);
+}
+
 Outcome RunProgram(engine::Engine& engine, const wire::Dispatch& dispatch,
                    const std::vector<std::string>& payloads, IsolatePort& port) {
   engine::SetOutOfMemoryHandler(&ReportOutOfMemory);
-  engine::Program program;
-  program.mode = dispatch.job.mode;
+  engine::Program program = ProgramOf(dispatch.job);
   program.code = payloads[0];
   program.input = payloads[1];
-  program.seed = dispatch.job.seed.value_or(0);  // the worker always says one
-  program.clock_ms = dispatch.job.clock_ms;
-  program.wasm = dispatch.job.wasm;
-  for (const auto& [name, value] : dispatch.job.limits) {
-    if (const auto id = LimitByName(name)) program.limits.Set(*id, value);
-  }
   return engine.Run(program, port);
 }
 
@@ -121,6 +138,12 @@ int Main(int argc, char** argv) {
   options.isolate.body = [&engine = **engine](const wire::Dispatch& dispatch,
                                               const std::vector<std::string>& payloads, IsolatePort& port) {
     return RunProgram(engine, dispatch, payloads, port);
+  };
+  options.recipe.load = [&engine = **engine](const Library& library) {
+    return engine.Load({library.name, library.code});
+  };
+  options.recipe.keep = [&engine = **engine](const CellProgram& program) {
+    return KeepProgram(engine, program);
   };
   options.v8_version = engine::V8Version();
   const std::string v8_flags = engine::V8Flags(line->engine.jit);

@@ -3,52 +3,27 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 #include "worker/cell/control.h"
+#include "worker/cell/pidfd.h"
+#include "worker/cell/recipe_codec.h"
 #include "worker/cell/topology.h"
+#include "worker/engine/unkeepable.h"
 
 namespace skerry::cell {
 namespace {
 
-// The pid behind a pidfd as this process sees it: the cell only knows its own namespace's number.
-Result<pid_t> PidOf(int pidfd) {
-  std::ifstream info("/proc/self/fdinfo/" + std::to_string(pidfd));
-  std::string key;
-  while (info >> key) {
-    long pid = 0;
-    if (key == "Pid:" && info >> pid && pid > 0) return static_cast<pid_t>(pid);
-  }
-  return Fail(ErrorKind::kUnavailable, "a process ended before its pid could be read");
-}
-
-// Without reaping it; waits a moment, since a socket closes before its process is quite gone.
-std::string HowItEnded(const Fd& pidfd) {
-  constexpr int kPatienceMs = 500;
-  pollfd ended{pidfd.get(), POLLIN, 0};
-  siginfo_t info{};
-  const bool known = poll(&ended, 1, kPatienceMs) > 0 &&
-                     waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &info, WEXITED | WNOWAIT | WNOHANG) == 0;
-  if (!known || info.si_pid == 0) return "closed its socket";
-  const bool exited = info.si_code == CLD_EXITED;
-  return (exited ? "exited with status " : "was ended by signal ") + std::to_string(info.si_status);
-}
-
-void KillAndReap(const Fd& pidfd) {
-  if (!pidfd.valid()) return;
-  syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
-  siginfo_t info;
-  while (waitid(P_PIDFD, static_cast<id_t>(pidfd.get()), &info, WEXITED) < 0 && errno == EINTR) {
-  }
-}
+// A socket closes before its process is quite gone.
+constexpr Millis kExitPatience{500};
 
 std::string Beside(const std::string& program, const char* name) {
   return (std::filesystem::path(program).parent_path() / name).string();
@@ -57,6 +32,16 @@ std::string Beside(const std::string& program, const char* name) {
 Status SetNonBlocking(int fd) {
   const int flags = fcntl(fd, F_GETFL);
   if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0) return FailErrno("fcntl");
+  return {};
+}
+
+/// At the beginning, where its reader will start: both share one offset.
+Status WriteAll(int file, std::string_view bytes) {
+  for (std::size_t at = 0; at < bytes.size();) {
+    const ssize_t written = pwrite(file, bytes.data() + at, bytes.size() - at, static_cast<off_t>(at));
+    if (written < 0 && errno != EINTR) return FailErrno("writing a recipe");
+    if (written > 0) at += static_cast<std::size_t>(written);
+  }
   return {};
 }
 
@@ -118,7 +103,7 @@ Status CellProcess::AwaitReady(Millis timeout) {
     }
     if (error != EAGAIN && error != 0) {
       return Fail(ErrorKind::kUnavailable,
-                  "the cell could not start, it " + HowItEnded(pidfd_) + StderrTail());
+                  "the cell could not start, it " + HowItEnded(pidfd_.get(), kExitPatience) + StderrTail());
     }
   }
 }
@@ -142,34 +127,23 @@ std::string CellProcess::StderrTail() const {
 }
 
 CellProcess::~CellProcess() {
-  KillAndReap(pidfd_);
+  EndGroup();
+  KillAndReap(pidfd_.get());
   ControlPacket uncollected;
-  while (control_.valid() && ReceiveControl(control_.get(), &uncollected) == 0) KillAndReap(uncollected.fd);
-}
-
-PidNamespace::PidNamespace(Fd init_pidfd, Fd lifeline)
-    : init_pidfd_(std::move(init_pidfd)), lifeline_(std::move(lifeline)) {
-  if (auto pid = PidOf(init_pidfd_.get())) init_pid_ = *pid;
-}
-
-/// Whoever had an owner is reaped by now; what is left in the group are forks that were never reported. As
-/// long as the stub is not reaped the group's number is its own.
-void PidNamespace::ReapUnreported() const {
-  if (init_pid_ <= 0) return;
-  for (pid_t reaped = 1; reaped > 0 && reaped != init_pid_;) reaped = waitpid(-init_pid_, nullptr, WNOHANG);
-}
-
-PidNamespace::~PidNamespace() {
-  // Longer than any exit takes; a stub that lasts is held by a process that somebody still has to reap.
-  constexpr int kPatienceMs = 200;
-  constexpr int kStepMs = 2;
-  lifeline_.Reset();
-  syscall(SYS_pidfd_send_signal, init_pidfd_.get(), SIGKILL, nullptr, 0);
-  pollfd ended{init_pidfd_.get(), POLLIN, 0};
-  for (int waited = 0; waited < kPatienceMs && poll(&ended, 1, kStepMs) <= 0; waited += kStepMs) {
-    ReapUnreported();
+  while (control_.valid() && ReceiveControl(control_.get(), &uncollected) == 0) {
+    // What a program cell sends may be anything, and its forks have ended with their group.
+    if (!holds_program_) KillAndReap(uncollected.fd.get());
   }
-  if (poll(&ended, 1, 0) > 0) KillAndReap(init_pidfd_);
+}
+
+/// Ends what a program cell has cloned and not told of, or what nobody has collected. The group's number is
+/// its own as long as anybody in it is not reaped, and a clone that was under way when the signal came does
+/// not happen.
+void CellProcess::EndGroup() {
+  if (!leads_group_) return;
+  kill(-pid_, SIGKILL);
+  while (waitpid(-pid_, nullptr, 0) > 0 || errno == EINTR) {
+  }
 }
 
 Status CellProcess::NoDescriptor(const char* call) {
@@ -181,46 +155,140 @@ Fd CellProcess::KeepPlace() const {
   return Fd(fcntl(control_.get(), F_DUPFD_CLOEXEC, 0));
 }
 
-Status CellProcess::RequestFork() {
+Status CellProcess::Request(ControlByte what, int socket_type, std::unique_ptr<CellProcess> cell) {
+  if (!ready_) return Fail(ErrorKind::kInternal, "a cell that is not ready was asked for a fork");
   int pair[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return NoDescriptor("socketpair");
+  if (socketpair(AF_UNIX, socket_type | SOCK_CLOEXEC, 0, pair) != 0) return NoDescriptor("socketpair");
   Fd ours(pair[0]);
   const Fd theirs(pair[1]);
   Fd place = KeepPlace();
   if (!place.valid()) return NoDescriptor("fcntl");
   if (auto status = SetNonBlocking(ours.get()); !status) return status;
-  const int error = SendControl(control_.get(), ControlByte::kFork, theirs.get());
+  const int error = SendControl(control_.get(), what, theirs.get());
   if (error == EAGAIN || error == ETOOMANYREFS)
     return Fail(ErrorKind::kExhausted, "the cell has enough to fork already");
   if (error != 0) return FailErrno("asking the cell for a fork", error);
-  pending_.push_back({std::move(ours), std::move(place)});
+  pending_.push_back({std::move(ours), std::move(place), std::move(cell)});
+  ++permits_;
   ++forks_;
   return {};
 }
 
-Result<std::optional<IsolateProcess>> CellProcess::OnReadable() {
+Status CellProcess::RequestFork() {
+  return Request(ControlByte::kFork, SOCK_STREAM, nullptr);
+}
+
+Status CellProcess::RequestCell(const CellRecipe& recipe) {
+  if (holds_program_) return Fail(ErrorKind::kInvalid, "a cell that holds a program makes no other");
+  if (recipe.program && !CanHoldPrograms(sandbox_))
+    return Fail(ErrorKind::kInvalid, "no program is kept evaluated without call reports and a PID namespace");
+  auto bytes = EncodeRecipe(recipe);
+  if (!bytes) return Fail(bytes.error());
+  auto cell = std::unique_ptr<CellProcess>(new CellProcess());
+  cell->recipe_ = Fd(memfd_create("recipe", MFD_CLOEXEC));
+  if (!cell->recipe_.valid()) return NoDescriptor("memfd_create");
+  if (auto written = WriteAll(cell->recipe_.get(), *bytes); !written) return written;
+  cell->recipe_bytes_ = static_cast<std::uint32_t>(bytes->size());
+  cell->ready_ = false;
+  cell->holds_program_ = recipe.program.has_value();
+  cell->home_ = home_;
+  cell->sandbox_ = sandbox_;
+  cell->v8_version_ = v8_version_;
+  cell->v8_flags_ = v8_flags_;
+  return Request(ControlByte::kCell, SOCK_SEQPACKET, std::move(cell));
+}
+
+Status CellProcess::SendRecipe() {
+  if (!recipe_.valid() || pid_ <= 0)
+    return Fail(ErrorKind::kUnavailable, "the cell has ended before it began");
+  if (holds_program_) {
+    // Before it can run anything of the program's.
+    if (setpgid(pid_, pid_) != 0) return FailErrno("giving a cell a process group");
+    leads_group_ = true;
+  }
+  const int error = SendControl(control_.get(), ControlByte::kRecipe, recipe_.get(), recipe_bytes_);
+  // Kept in here it would be memory that nobody counts.
+  recipe_.Reset();
+  if (error != 0) return FailErrno("giving a cell its recipe", error);
+  return {};
+}
+
+bool CellProcess::TakeForkPermit() {
+  if (!holds_program_ || permits_ == 0) return false;
+  --permits_;
+  return true;
+}
+
+Result<std::optional<Forked>> CellProcess::OnReadable() {
   ControlPacket packet;
   if (!pending_.empty()) pending_.front().place.Reset();
   const int error = ReceiveControl(control_.get(), &packet);
   if (error == EAGAIN) {
     if (!pending_.empty()) pending_.front().place = KeepPlace();
-    return std::optional<IsolateProcess>();
+    return std::optional<Forked>();
   }
-  if (error == EPIPE) return Fail(ErrorKind::kUnavailable, "the cell is gone");
+  if (error == EPIPE) {
+    return Fail(ErrorKind::kUnavailable,
+                ready_ ? "the cell is gone"
+                       : "the cell ended before it was ready: it " + HowItEnded(pidfd_.get(), Millis(0)));
+  }
   if (error != 0) return FailErrno("reading from the cell", error);
+  if (!ready_) {
+    if (auto done = OnRecipeDone(packet); !done) return Fail(done.error());
+    return std::optional<Forked>();
+  }
   if (packet.byte == ControlByte::kFailed) return Fail(ErrorKind::kExhausted, "the cell could not fork");
   if (packet.byte != ControlByte::kForked || !packet.fd.valid() || pending_.empty()) {
     return Fail(ErrorKind::kInternal, "the cell sent what nobody asked for");
   }
-  IsolateProcess isolate;
-  isolate.home = home_;
-  isolate.pidfd = std::move(packet.fd);
-  isolate.socket = std::move(pending_.front().socket);
+  auto forked = Collect(std::move(packet.fd));
+  if (!forked) return Fail(forked.error());
+  return std::optional<Forked>(std::move(*forked));
+}
+
+Status CellProcess::OnRecipeDone(const ControlPacket& packet) {
+  if (packet.byte == ControlByte::kReady && !packet.fd.valid()) {
+    ready_ = true;
+    return {};
+  }
+  if (packet.byte != ControlByte::kRefused)
+    return Fail(ErrorKind::kInternal, "the cell sent what nobody asked for before it was ready");
+  // A program cell's words are its program's.
+  if (holds_program_ || packet.text().empty()) {
+    const auto reason = static_cast<engine::Unkeepable>(std::min<std::uint32_t>(packet.number, UINT8_MAX));
+    return Fail(ErrorKind::kInvalid, "the program cannot be kept evaluated: " + std::string(NameOf(reason)));
+  }
+  return Fail(ErrorKind::kInvalid, std::string(packet.text()));
+}
+
+Result<Forked> CellProcess::Collect(Fd pidfd) {
+  Pending pending = std::move(pending_.front());
   pending_.pop_front();
-  auto pid = PidOf(isolate.pidfd.get());
+  auto pid = PidOf(pidfd.get());
+  if (holds_program_) {
+    if (auto taken = TakeOut(pidfd, pid); !taken) return Fail(taken.error());
+  }
   // Dead already: its socket and pidfd tell the owner so; a pid of -1 is never used for anything else.
-  isolate.pid = pid ? *pid : -1;
-  return std::optional<IsolateProcess>(std::move(isolate));
+  const pid_t known = pid ? *pid : -1;
+  if (!pending.cell) return Forked(IsolateProcess{home_, known, std::move(pidfd), std::move(pending.socket)});
+  pending.cell->control_ = std::move(pending.socket);
+  pending.cell->pidfd_ = std::move(pidfd);
+  pending.cell->pid_ = known;
+  return Forked(std::move(pending.cell));
+}
+
+/// Who is in a program cell's group, and is not the cell, is a clone of its that it has not told of yet:
+/// nobody there can join another's, or send what it does not have. It leaves the group then, and does not end
+/// with it.
+Status CellProcess::TakeOut(const Fd& pidfd, Result<pid_t> pid) const {
+  if (!pid || *pid == pid_ || !IsChild(pidfd.get()) || getpgid(*pid) != pid_)
+    return Fail(ErrorKind::kInternal, "the cell sent what is no new isolate");
+  if (setpgid(*pid, HomeGroup()) != 0) return FailErrno("taking an isolate out of its cell's process group");
+  return {};
+}
+
+pid_t CellProcess::HomeGroup() const {
+  return home_ && home_->group() > 0 ? home_->group() : getpgrp();
 }
 
 }  // namespace skerry::cell

@@ -3,16 +3,28 @@
 //   auto cell = CellProcess::Start(options);     // blocks until the template is warm, ~100 ms
 //   (*cell)->RequestFork();
 //   ... control_fd() readable ...
-//   auto isolate = (*cell)->OnReadable();        // pid, pidfd, socket
+//   auto forked = (*cell)->OnReadable();         // an IsolateProcess: pid, pidfd, socket
 //
-// The worker is the parent of the cell and of every isolate (DESIGN section 2), and an isolate outlives its
-// cell.
+// A cell can be asked for another one, which is forked from it and does a recipe: has libraries loaded, or a
+// tenant's program evaluated. That one comes out before it has begun, so that its limits can be set:
+//
+//   (*cell)->RequestCell(recipe);
+//   ... control_fd() readable ...
+//   auto derived = ...                           // a CellProcess: pid
+//   prlimit(derived->pid(), ...)
+//   derived->SendRecipe();
+//   ... its control_fd() readable, OnReadable() gives nothing, until is_ready() ...
+//
+// The worker is the parent of all cells and of every isolate (DESIGN section 2), and an isolate outlives its
+// cell. A program cell is hostile: it forks only when the worker lets it (TakeForkPermit; forbidden_calls.h),
+// its forks are looked at before they are taken for such, and it leads a process group of its own, which they
+// leave then: what it cloned besides ends with it.
 //
 // Threads: one; call Start from a thread that lives as long as the process: PDEATHSIG follows the thread that
-// started the child, not its process. Ownership: the destructor kills and reaps the cell and forks that
-// nobody has collected. Isolates live on: each holds a share of the PID namespace, whose init stub ends with
-// the last of them. Errors: Start says what failed and on which step; OnReadable's error means the cell is
-// gone.
+// started the child, not its process. Ownership: the destructor kills and reaps the cell, forks that nobody
+// has collected, and what a program cell has not told of. Isolates live on: each holds a share of the PID
+// namespace, whose init stub ends with the last of them. Errors: Start says what failed and on which step;
+// OnReadable's error means that the cell is gone, or must be: kInvalid where its recipe cannot be done.
 #pragma once
 
 #include <sys/types.h>
@@ -23,11 +35,14 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "common/fd.h"
 #include "common/result.h"
 #include "common/units.h"
 #include "worker/cell/control.h"
+#include "worker/cell/pid_namespace.h"
+#include "worker/cell/recipe.h"
 #include "worker/cell/sandbox_report.h"
 
 namespace skerry::cell {
@@ -42,24 +57,6 @@ struct CellOptions {
   Millis start_timeout{10'000};
 };
 
-/// A cell's PID namespace, alive as long as its init stub. Destroy it only when every process in it has been
-/// reaped: the kernel holds the stub's own end back until then (the destructor waits a moment, then leaves it
-/// to that).
-class PidNamespace {
- public:
-  PidNamespace(Fd init_pidfd, Fd lifeline);
-  ~PidNamespace();
-  PidNamespace(const PidNamespace&) = delete;
-  PidNamespace& operator=(const PidNamespace&) = delete;
-
- private:
-  void ReapUnreported() const;
-
-  Fd init_pidfd_;
-  pid_t init_pid_ = -1;  // also its process group's, which everything in the namespace is in
-  Fd lifeline_;          // the stub lives while this is open
-};
-
 /// A forked, idle isolate, waiting on its socket for a job. Its owner kills and reaps it.
 struct IsolateProcess {
   std::shared_ptr<PidNamespace> home;  ///< keep until reaped; null without namespaces
@@ -67,6 +64,10 @@ struct IsolateProcess {
   Fd pidfd;
   Fd socket;  ///< SOCK_STREAM, non-blocking here, blocking there; speaks common/wire/stream.h
 };
+
+class CellProcess;
+/// What comes out of a cell.
+using Forked = std::variant<IsolateProcess, std::unique_ptr<CellProcess>>;
 
 class CellProcess {
  public:
@@ -91,20 +92,48 @@ class CellProcess {
   /// Invalid where the kernel does not report them.
   Fd TakeForbiddenCalls() { return std::move(forbidden_calls_); }
 
-  /// Asks for one fork; never blocks. Fails with kExhausted when too many requests or descriptors are on
-  /// their way already, or this process has too many (ask again later), with another kind when the cell is
-  /// gone.
+  /// Whether its recipe is done, if it has one.
+  bool is_ready() const { return ready_; }
+
+  /// Asks for one fork; never blocks. Not before is_ready. Fails with kExhausted when too many requests or
+  /// descriptors are on their way already, or this process has too many (ask again later), with another kind
+  /// when the cell is gone.
   Status RequestFork();
-  /// The next forked isolate, nothing yet, or why there will be no more.
-  Result<std::optional<IsolateProcess>> OnReadable();
+  /// Asks for a cell that is forked from this one; as RequestFork. Fails with kInvalid where this cell, or
+  /// what holds it in (CanHoldPrograms), does not allow such a recipe; the cell is well then.
+  Status RequestCell(const CellRecipe& recipe);
+  /// To a cell that has come out of another: begin. Its limits are set by now.
+  Status SendRecipe();
+  /// A clone that it is in the middle of is one that it was asked for: true once for each.
+  bool TakeForkPermit();
+  /// The next forked isolate or cell, nothing yet, or why there will be no more.
+  Result<std::optional<Forked>> OnReadable();
 
  private:
+  /// A fork asked for.
+  struct Pending {
+    Fd socket;  ///< our end
+    /// Keeps a place for its pidfd: a descriptor that does not fit is lost, and with it the only hold on a
+    /// process.
+    Fd place;
+    /// Of a cell, whose socket is a control socket.
+    std::unique_ptr<CellProcess> cell;
+  };
+
   CellProcess() = default;
   Status AwaitReady(Millis timeout);
   static Status NoDescriptor(const char* call);
   Fd KeepPlace() const;
   void OnReady(ControlPacket packet);
   std::string StderrTail() const;
+  /// Asks for a fork that gets the other end of a socket of this type.
+  Status Request(ControlByte what, int socket_type, std::unique_ptr<CellProcess> cell);
+  Status OnRecipeDone(const ControlPacket& packet);
+  Result<Forked> Collect(Fd pidfd);
+  Status TakeOut(const Fd& pidfd, Result<pid_t> pid) const;
+  /// The process group that isolates belong to.
+  pid_t HomeGroup() const;
+  void EndGroup();
 
   Fd control_;
   Fd pidfd_;
@@ -116,13 +145,12 @@ class CellProcess {
   std::string v8_version_;
   std::string v8_flags_;
   std::uint64_t forks_ = 0;
-  /// A fork asked for.
-  struct Pending {
-    Fd socket;  ///< our end
-    /// Keeps a place for its pidfd: a descriptor that does not fit is lost, and with it the only hold on a
-    /// process.
-    Fd place;
-  };
+  bool ready_ = true;
+  bool holds_program_ = false;
+  bool leads_group_ = false;
+  std::size_t permits_ = 0;  // of forks asked for
+  Fd recipe_;                // until it is sent
+  std::uint32_t recipe_bytes_ = 0;
   std::deque<Pending> pending_;  // in order
 };
 

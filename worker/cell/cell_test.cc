@@ -15,78 +15,14 @@
 #include "common/testing/proc_fs.h"
 #include "common/wire/codec.h"
 #include "common/wire/stream.h"
-#include "worker/cell/cell_process.h"
+#include "worker/cell/testing/real_cell.h"
 
 namespace skerry::cell {
 namespace {
 
-using testing::IsGoneWithin;
-using testing::StatusField;
-using wire::Dispatch;
-using wire::Final;
-
-std::string CellProgram() {
-  return SKERRY_BIN_DIR "/skerry-cell";
-}
-
-std::unique_ptr<CellProcess> StartCell() {
-  CellOptions options;
-  options.program = CellProgram();
-  auto cell = CellProcess::Start(options);
-  EXPECT_TRUE(cell) << cell.error().message;
-  return cell ? std::move(*cell) : nullptr;
-}
-
-IsolateProcess Fork(CellProcess& cell) {
-  EXPECT_TRUE(cell.RequestFork());
-  pollfd ready{cell.control_fd(), POLLIN, 0};
-  EXPECT_EQ(poll(&ready, 1, 5000), 1);
-  auto isolate = cell.OnReadable();
-  EXPECT_TRUE(isolate && *isolate);
-  return isolate && *isolate ? std::move(**isolate) : IsolateProcess();
-}
-
-void SendJob(const IsolateProcess& isolate, std::string_view code, std::string_view input = "") {
-  Dispatch dispatch;
-  dispatch.job.id = JobId("j");
-  const std::string bytes = wire::StreamBytes(dispatch, {code, input});
-  EXPECT_EQ(write(isolate.socket.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
-}
-
-// The FINAL of a job, with its payload; waits at most five seconds.
-Outcome AwaitOutcome(const IsolateProcess& isolate) {
-  wire::FrameReader reader(1 << 20);
-  for (;;) {
-    pollfd ready{isolate.socket.get(), POLLIN, 0};
-    if (poll(&ready, 1, 5000) <= 0) break;
-    char buffer[4096];
-    const ssize_t got = read(isolate.socket.get(), buffer, sizeof(buffer));
-    if (got <= 0) break;
-    reader.Append(std::string_view(buffer, static_cast<std::size_t>(got)));
-    auto frame = reader.Next();
-    if (!frame || !*frame) continue;
-    auto header = wire::Decode((*frame)->header);
-    if (header && std::holds_alternative<Final>(*header)) {
-      return wire::ToOutcome(std::get<Final>(*header), (*frame)->payloads.at(0));
-    }
-  }
-  ADD_FAILURE() << "no final came";
-  return {};
-}
-
-// Waits for the isolate's end as its parent; fails the test when we are not.
-int Reap(const IsolateProcess& isolate, rusage* usage) {
-  siginfo_t info{};
-  const long rc = syscall(SYS_waitid, P_PIDFD, isolate.pidfd.get(), &info, WEXITED, usage);
-  EXPECT_EQ(rc, 0) << strerror(errno);
-  return info.si_code == CLD_EXITED ? info.si_status : -info.si_status;
-}
-
-int KillAndReap(const IsolateProcess& isolate) {
-  kill(isolate.pid, SIGKILL);
-  rusage usage{};
-  return Reap(isolate, &usage);
-}
+using namespace testing;
+using skerry::testing::IsGoneWithin;
+using skerry::testing::StatusField;
 
 TEST(Cell, TellsItsV8Version) {
   auto cell = StartCell();
@@ -122,7 +58,7 @@ TEST(Cell, IsAskedForNoForkWhoseDescriptorWouldNotFit) {
     auto forked = cell->OnReadable();
     ASSERT_TRUE(forked) << forked.error().message;
     ASSERT_TRUE(*forked);
-    isolate = std::move(**forked);
+    isolate = std::move(std::get<IsolateProcess>(**forked));
     EXPECT_GT(isolate.pid, 0) << "there is one left to look into /proc with";
   }
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
@@ -136,7 +72,7 @@ TEST(Cell, StartsForAUserWhoMayHaveFewProcesses) {
     if (setrlimit(RLIMIT_NPROC, &few) != 0) _exit(2);
     if (geteuid() == 0 && (setresgid(65'534, 65'534, 65'534) != 0 || setresuid(65'534, 65'534, 65'534) != 0))
       _exit(2);
-    if (access(CellProgram().c_str(), X_OK) != 0) _exit(3);
+    if (access(CellBinary().c_str(), X_OK) != 0) _exit(3);
     _exit(StartCell() ? 0 : 1);
   }
   int status = 0;
@@ -193,8 +129,7 @@ TEST(Cell, SurvivesAnIsolateThatIsKilledAndForksAGoodOne) {
   const IsolateProcess good = Fork(*cell);
   SendJob(good, "return 1+1");
   EXPECT_EQ(AwaitOutcome(good).value, "2");
-  rusage usage{};
-  EXPECT_EQ(Reap(good, &usage), 0);
+  EXPECT_EQ(Reap(good), 0);
 }
 
 TEST(Cell, ItsEndDoesNotTouchItsIsolates) {
@@ -206,8 +141,7 @@ TEST(Cell, ItsEndDoesNotTouchItsIsolates) {
   EXPECT_TRUE(IsGoneWithin(pid, Millis(2000)));
   SendJob(isolate, "return 'still here'");
   EXPECT_EQ(AwaitOutcome(isolate).value, "\"still here\"");
-  rusage usage{};
-  EXPECT_EQ(Reap(isolate, &usage), 0);
+  EXPECT_EQ(Reap(isolate), 0);
 }
 
 TEST(Cell, ForksAHundredIsolatesAskedForAtOnce) {
@@ -220,7 +154,7 @@ TEST(Cell, ForksAHundredIsolatesAskedForAtOnce) {
     ASSERT_EQ(poll(&ready, 1, 5000), 1) << i;
     auto isolate = cell->OnReadable();
     ASSERT_TRUE(isolate && *isolate) << i;
-    KillAndReap(**isolate);
+    KillAndReap(std::get<IsolateProcess>(**isolate));
   }
 }
 
@@ -229,8 +163,7 @@ TEST(Cell, ASpareLeavesWhenItsSocketIsClosed) {
   ASSERT_TRUE(cell);
   IsolateProcess isolate = Fork(*cell);
   isolate.socket.Reset();
-  rusage usage{};
-  EXPECT_EQ(Reap(isolate, &usage), 0);
+  EXPECT_EQ(Reap(isolate), 0);
 }
 
 TEST(Cell, NothingIsLeftWhenTheWorkerIsKilled) {

@@ -1,14 +1,20 @@
-// The control protocol between a worker and its cell: one packet of a byte, a number, a short text and
-// perhaps a descriptor (SCM_RIGHTS) on a SOCK_SEQPACKET pair. Both sides are ours; the cell runs no tenant
-// code, but the worker still takes nothing else from it.
+// The control protocol between a worker and its cells: one packet of a byte, a number, a short text and
+// perhaps a descriptor (SCM_RIGHTS) on a SOCK_SEQPACKET pair. Both sides are ours, but a cell that has
+// evaluated a program is as hostile as that: the worker takes nothing else from any cell, and looks at what
+// it takes.
 //
 //   worker -> cell   kHome   once, first; the number is the Mechanisms of its namespaces
 //                    kFork   + the isolate's end of its socket
+//                    kCell   + the end of the control socket of a cell that is forked from this one
+//                    kRecipe to such a cell, once, first: + a memfd; the number is how many bytes are in it
+//                    (recipe_codec.h)
 //   cell -> worker   kReady  once, warm and sandboxed; the number is its Mechanisms, the text V8's version,
 //                            a space, and V8's flags; + the listener for forbidden system calls, if there is
-//                            one
-//                    kForked + the isolate's pidfd, in the order of the requests
+//                            one. Of a cell that was forked: bare, its recipe is done
+//                    kForked + the pidfd of an isolate, or of a cell, in the order of the requests
 //                    kFailed: that fork failed; the number is the errno
+//                    kRefused, of a cell that was forked: its recipe cannot be done. The number is an
+//                            engine::Unkeepable of its program; of a library the text says more
 //
 // Errors: as errno; nothing here allocates or throws, since the cell calls it between forks.
 #pragma once
@@ -22,7 +28,16 @@
 
 namespace skerry::cell {
 
-enum class ControlByte : char { kHome = 'H', kFork = 'F', kReady = 'R', kForked = 'K', kFailed = 'E' };
+enum class ControlByte : char {
+  kHome = 'H',
+  kFork = 'F',
+  kCell = 'C',
+  kRecipe = 'P',
+  kReady = 'R',
+  kForked = 'K',
+  kFailed = 'E',
+  kRefused = 'N',
+};
 
 /// The descriptor on which a cell finds its control socket.
 inline constexpr int kControlFd = 3;

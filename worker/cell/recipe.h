@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/job.h"
+#include "common/limits.h"
 
 namespace skerry::cell {
 
@@ -23,6 +24,15 @@ struct CellProgram {
   JobSpec job;  ///< mode, limits (all that are set), wasm, seed, clock; no names
   std::string code;
 };
+
+/// The limits that a job names, over the defaults; it names all that are set.
+inline Limits LimitsOf(const JobSpec& job) {
+  Limits limits;
+  for (const auto& [name, value] : job.limits) {
+    if (const auto id = LimitByName(name)) limits.Set(*id, value);
+  }
+  return limits;
+}
 
 struct CellRecipe {
   std::vector<std::shared_ptr<const Library>> libraries;  ///< in the order in which they are evaluated

@@ -134,6 +134,10 @@ Result<LockedDown> LockDownCell(const LockDownOptions& options) {
   return locked;
 }
 
+int LockDownProgramCell(Mechanisms held, int control_socket) {
+  return CanHoldPrograms(held) ? FilterProgramCell(control_socket) : EPERM;
+}
+
 int LockDownIsolate(Mechanisms held) {
   return held.Has(Mechanism::kSeccomp) ? FilterIsolate() : 0;
 }

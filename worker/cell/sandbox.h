@@ -32,6 +32,9 @@ struct LockedDown {
 /// it. Off does nothing at all.
 Result<LockedDown> LockDownCell(const LockDownOptions& options);
 
+/// Of a cell that has been locked down, before it sees a program. Returns 0 or an errno.
+int LockDownProgramCell(Mechanisms held, int control_socket);
+
 /// Returns 0 or an errno; allocates nothing, since it runs right after the fork. `held`: by its cell.
 int LockDownIsolate(Mechanisms held);
 

@@ -102,6 +102,11 @@ std::string HowToGrant(const std::vector<Property>& missing) {
   return text;
 }
 
+bool CanHoldPrograms(Mechanisms mechanisms) {
+  return mechanisms.Has(Mechanism::kSeccomp) && mechanisms.Has(Mechanism::kCallReports) &&
+         mechanisms.Has(Mechanism::kPidNamespace);
+}
+
 SandboxLevel LevelOf(Mechanisms mechanisms) {
   if (!MissingFrom(mechanisms).empty()) return SandboxLevel::kNone;
   const bool namespaces = mechanisms.Has(Mechanism::kPidNamespace) && mechanisms.Has(Mechanism::kEmptyRoot) &&

@@ -77,6 +77,10 @@ std::string NamesOf(const std::vector<Property>& properties);
 /// "no network (needs ...)" for each: what cannot be had and how to grant it.
 std::string HowToGrant(const std::vector<Property>& missing);
 
+/// Whether a program may be kept evaluated behind them: the cell that holds it must not fork unless the
+/// worker lets it, and what it forked must end with the worker even if it would not.
+bool CanHoldPrograms(Mechanisms mechanisms);
+
 /// How many layers there are.
 SandboxLevel LevelOf(Mechanisms mechanisms);
 

@@ -134,9 +134,8 @@ Status AddRules(scmp_filter_ctx filter, MachineCode machine_code) {
   for (const int call : kFutexCalls) {
     rules.Allow(SCMP_SYS(futex), {HasOf(1, kFutexCall & 0xffffffff, static_cast<std::uint64_t>(call))});
   }
-  // The fork of an isolate, exactly as TemplateLoop makes it; anything else (threads, namespaces) is
-  // forbidden.
-  rules.Allow(SCMP_SYS(clone), {Is(0, CLONE_PARENT | CLONE_PIDFD | SIGCHLD)});
+  // The fork of an isolate or a cell, exactly; anything else (threads, namespaces) is forbidden.
+  rules.Allow(SCMP_SYS(clone), {Is(0, kForkFlags)});
   // Its flags are behind a pointer that a filter cannot read; libraries fall back to clone.
   rules.Refuse(SCMP_SYS(clone3), ENOSYS);
   // Each isolate's own filter and PDEATHSIG (denied after that). V8 names its mappings by prctl and does
@@ -168,6 +167,37 @@ Result<Filter> MakeFilter(std::uint32_t forbidden, MachineCode machine_code) {
   return filter;
 }
 
+constexpr __u32 kKill = SECCOMP_RET_KILL_PROCESS;
+constexpr __u32 kRefuse = SECCOMP_RET_ERRNO | EPERM;
+
+// Filters by hand: what a statement loads, compares and answers.
+constexpr __u32 kCallNumber = offsetof(seccomp_data, nr);
+constexpr __u32 LowHalf(unsigned argument) {
+  return static_cast<__u32>(offsetof(seccomp_data, args) + argument * sizeof(__u64));
+}
+constexpr __u32 HighHalf(unsigned argument) {
+  return LowHalf(argument) + sizeof(__u32);
+}
+constexpr sock_filter Load(__u32 offset) {
+  return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offset);
+}
+constexpr sock_filter SkipIf(__u32 value, __u8 statements) {
+  return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, statements, 0);
+}
+constexpr sock_filter SkipUnless(__u32 value, __u8 statements) {
+  return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, statements);
+}
+constexpr sock_filter Return(__u32 action) {
+  return BPF_STMT(BPF_RET | BPF_K, action);
+}
+
+/// Returns 0 or an errno; allocates nothing.
+template <std::size_t N>
+int Install(const sock_filter (&program)[N]) {
+  const sock_fprog filter{static_cast<unsigned short>(N), const_cast<sock_filter*>(program)};
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) == 0 ? 0 : errno;
+}
+
 }  // namespace
 
 Result<CellFilter> FilterCell(MachineCode machine_code) {
@@ -186,15 +216,63 @@ Result<CellFilter> FilterCell(MachineCode machine_code) {
   return made;
 }
 
+int FilterProgramCell(int control_socket) {
+  const auto control = static_cast<__u32>(control_socket);
+  // The base filter, checked as well, has pinned the architecture, the operation and flags of seccomp, and
+  // the list. A section is skipped by all other calls, and answers its own.
+  const sock_filter program[] = {
+      Load(kCallNumber),
+      // Reported to the worker by the base filter.
+      SkipUnless(SYS_clone, 6),
+      Load(LowHalf(0)),
+      SkipUnless(kReportedForkFlags, 2),
+      Load(HighHalf(0)),
+      SkipIf(0, 1),
+      Return(kKill),
+      Return(SECCOMP_RET_ALLOW),
+      // On its own socket.
+      SkipUnless(SYS_recvmsg, 4),
+      Load(LowHalf(0)),
+      SkipIf(control, 1),
+      Return(kKill),
+      Return(SECCOMP_RET_ALLOW),
+      SkipUnless(SYS_sendmsg, 4),
+      Load(LowHalf(0)),
+      SkipIf(control, 1),
+      Return(kKill),
+      Return(SECCOMP_RET_ALLOW),
+      // An isolate moves its socket to that number.
+      SkipUnless(SYS_dup2, 4),
+      Load(LowHalf(1)),
+      SkipIf(control, 1),
+      Return(kKill),
+      Return(SECCOMP_RET_ALLOW),
+      // An isolate is bound to the worker, and never let off.
+      SkipUnless(SYS_prctl, 7),
+      Load(LowHalf(0)),
+      SkipIf(PR_SET_PDEATHSIG, 1),
+      Return(kRefuse),
+      Load(LowHalf(1)),
+      SkipIf(SIGKILL, 1),
+      Return(kKill),
+      Return(SECCOMP_RET_ALLOW),
+      // What abort() tries first, for whomever.
+      SkipUnless(SYS_tgkill, 4),
+      Load(LowHalf(2)),
+      SkipIf(SIGABRT, 1),
+      Return(kKill),
+      Return(kRefuse),
+      Return(SECCOMP_RET_ALLOW),
+  };
+  return Install(program);
+}
+
 int FilterIsolate() {
   const auto self = static_cast<__u32>(getpid());
-  constexpr __u32 kNumber = offsetof(seccomp_data, nr);
-  constexpr __u32 kFirstArgument = offsetof(seccomp_data, args[0]);
-  constexpr __u32 kThirdArgument = offsetof(seccomp_data, args[2]);
   // By hand, since building it with libseccomp costs more than the fork. The cell's filter, checked as well,
   // has already pinned the architecture and refused whatever is not listed there.
   const sock_filter program[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kNumber),
+      Load(kCallNumber),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 10, 0),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_recvmsg, 9, 0),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendmsg, 8, 0),
@@ -202,19 +280,15 @@ int FilterIsolate() {
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 6, 0),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 6, 0),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 6),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kFirstArgument),
+      Load(LowHalf(0)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, self, 0, 2),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, kThirdArgument),
+      Load(LowHalf(2)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIGABRT, 2, 0),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-      BPF_STMT(BPF_RET | BPF_K,
-               SECCOMP_RET_ERRNO | EPERM),  // V8 names its mappings by prctl and does without
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      Return(kKill),
+      Return(kRefuse),  // V8 names its mappings by prctl and does without
+      Return(SECCOMP_RET_ALLOW),
   };
-  const sock_fprog filter{static_cast<unsigned short>(sizeof(program) / sizeof(program[0])),
-                          const_cast<sock_filter*>(program)};
-  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) != 0) return errno;
-  return 0;
+  return Install(program);
 }
 
 }  // namespace skerry::cell

@@ -15,6 +15,8 @@
 #include <utility>
 
 #include "worker/cell/control.h"
+#include "worker/cell/derived_cell.h"
+#include "worker/cell/syscall_filter.h"
 
 namespace skerry::cell {
 namespace {
@@ -32,12 +34,22 @@ bool IsSingleThreaded() {
   return threads == 1;
 }
 
-void ForkIsolate(const IsolateWork& work, Mechanisms held, Fd socket) {
-  int pidfd = -1;
-  // Raw, since glibc's fork cannot make the worker the parent. Keep the flags in step with syscall_filter.cc.
-  const long pid =
-      syscall(SYS_clone, CLONE_PARENT | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr);
-  if (pid == 0) RunIsolate(work, held, socket.get());
+/// A cell, and what it has become.
+struct Serving {
+  const TemplateOptions& options;
+  Mechanisms held;
+  Holds holds = Holds::kNoTenantsCode;
+};
+
+[[noreturn]] void ForkOnRequest(const Serving& serving);
+
+// Raw, since glibc's fork cannot make the worker the parent.
+long Clone(Holds holds, int* pidfd) {
+  const std::uint64_t flags = holds == Holds::kAProgram ? kReportedForkFlags : kForkFlags;
+  return syscall(SYS_clone, flags, nullptr, pidfd, nullptr, nullptr);
+}
+
+void Report(long pid, int pidfd) {
   if (pid < 0) {
     SendControl(kControlFd, ControlByte::kFailed, -1, static_cast<std::uint32_t>(errno));
     return;
@@ -52,12 +64,32 @@ void ForkIsolate(const IsolateWork& work, Mechanisms held, Fd socket) {
   if (error != 0) _exit(0);
 }
 
-[[noreturn]] void ForkOnRequest(const IsolateWork& work, Mechanisms held) {
+void ForkIsolate(const Serving& serving, const Fd& socket) {
+  int pidfd = -1;
+  const long pid = Clone(serving.holds, &pidfd);
+  if (pid == 0) RunIsolate(serving.options.isolate, serving.held, socket.get());
+  Report(pid, pidfd);
+}
+
+void ForkCell(const Serving& serving, const Fd& control) {
+  int pidfd = -1;
+  const long pid = Clone(serving.holds, &pidfd);
+  if (pid == 0) {
+    const Holds holds = DoRecipe(serving.options, serving.held, control.get());
+    ForkOnRequest({serving.options, serving.held, holds});
+  }
+  Report(pid, pidfd);
+}
+
+[[noreturn]] void ForkOnRequest(const Serving& serving) {
   for (;;) {
     ControlPacket packet;
     // Any error means that the worker has gone.
     if (ReceiveControl(kControlFd, &packet) != 0) _exit(0);
-    if (packet.byte == ControlByte::kFork && packet.fd.valid()) ForkIsolate(work, held, std::move(packet.fd));
+    if (!packet.fd.valid()) continue;
+    if (packet.byte == ControlByte::kFork) ForkIsolate(serving, packet.fd);
+    if (packet.byte == ControlByte::kCell && serving.holds == Holds::kNoTenantsCode)
+      ForkCell(serving, packet.fd);
   }
 }
 
@@ -87,7 +119,7 @@ int ServeAsTemplate(const TemplateOptions& options) {
   }
   // The worker has it; kept here every isolate would have it to close.
   locked->listener.Reset();
-  ForkOnRequest(options.isolate, locked->mechanisms);
+  ForkOnRequest({options, locked->mechanisms});
 }
 
 }  // namespace skerry::cell

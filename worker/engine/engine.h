@@ -82,10 +82,10 @@ class Engine {
   /// of no more use.
   virtual Status Load(const LibraryText& library) = 0;
   /// In a template, once and last: compiles the program and, if it is a module, evaluates it under its
-  /// memoryMb, as far as no input is needed. Runs in forks then go on from there, whatever their `code`, and
-  /// end as one from the beginning would (but for usage). Where it cannot promise that it says why, and this
-  /// process is of no more use. `program.seed` counts where it is fixed. Out of memory ends in the handler; a
-  /// loop that never ends is the caller's to kill.
+  /// memoryMb, as far as no input is needed. Runs in forks then go on from there, whatever their `code` and
+  /// `mode`, and end as one from the beginning would (but for usage). Where it cannot promise that it says
+  /// why, and this process is of no more use. `program.seed` counts where it is fixed. Out of memory ends in
+  /// the handler; a loop that never ends is the caller's to kill.
   virtual std::optional<Unkeepable> Keep(const Program& program, Seeding seeding) = 0;
 
   /// Runs one program to its end. Call it once, in a fork. Of the Outcome it fills: error (code, limit,

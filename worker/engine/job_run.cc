@@ -122,6 +122,7 @@ std::optional<Unkeepable> JobRun::Keep(Seeding seeding, KeptProgram* kept) {
     if (seeding == Seeding::kPerRun && (!asked || drawn->IsTrue())) return Unkeepable::kDrawsRandom;
   }
   loader.Keep(kept);
+  kept->mode = program_.mode;
   kept->seeding = seeding;
   return watched.Touched();
 }
@@ -157,7 +158,8 @@ JobRun::ValueOrError JobRun::Evaluate() {
   ProgramLoader::Started started = loader.Start();
   if (auto* error = std::get_if<JobError>(&started)) return std::move(*error);
   ValueOrError settled = Settle(std::get<v8::Local<v8::Promise>>(started));
-  if (program_.mode != Mode::kModule || std::holds_alternative<JobError>(settled)) return settled;
+  const Mode mode = kept_ == nullptr ? program_.mode : kept_->mode;
+  if (mode != Mode::kModule || std::holds_alternative<JobError>(settled)) return settled;
 
   v8::Local<v8::Value> input;
   if (!context_->Global()->Get(context_, Literal(isolate_, "input")).ToLocal(&input)) {

@@ -7,6 +7,7 @@
 #include <v8-persistent-handle.h>
 #include <v8-script.h>
 
+#include "common/job.h"
 #include "worker/engine/engine.h"
 #include "worker/engine/program_source.h"
 
@@ -17,6 +18,7 @@ struct KeptProgram {
   v8::Global<v8::Function> function;
   v8::Global<v8::UnboundScript> script;
   v8::Global<v8::Module> module;
+  Mode mode = Mode::kFunction;
   ProgramSource source;
   Seeding seeding = Seeding::kPerRun;
 };
