@@ -115,6 +115,12 @@ constexpr CounterFamilyRow kCounterFamilies[] = {
     {"skerry_cell_restarts_total", "Cells replaced, and starts of cells that failed, by reason.", "reason",
      kCellRestartCount, &LabelOf<CellRestart>,
      [](const C& c, std::size_t i) { return c.workers.cell_restarts[i]; }},
+    {"skerry_derived_cells_total",
+     "Cells forked from others, with libraries or with a program evaluated: what became of them, and jobs "
+     "that "
+     "started in them.",
+     "event", kDerivedCellEventCount, &LabelOf<DerivedCellEvent>,
+     [](const C& c, std::size_t i) { return c.workers.derived_cells[i]; }},
 };
 
 constexpr GaugeRow kGauges[] = {

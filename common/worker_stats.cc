@@ -13,6 +13,9 @@ constexpr std::array<std::string_view, kIsolateExitCount> kExits = {
     "discarded"};
 constexpr std::array<std::string_view, kCellRestartCount> kRestarts = {
     "died", "start_failed", "fork_timeout", "fork_failed", "age", "forks", "crash", "useless"};
+constexpr std::array<std::string_view, kDerivedCellEventCount> kDerivedCellEvents = {
+    "program_made", "program_unkeepable", "program_evicted", "program_ended", "program_job",
+    "library_made", "library_failed",     "library_evicted", "library_ended", "library_job"};
 
 /// Every count of two records side by side, with its name.
 template <class A, class B, class F>
@@ -20,6 +23,8 @@ void ForEachCount(A& a, B& b, F&& visit) {
   for (std::size_t i = 0; i < kIsolateExitCount; ++i) visit(kExits[i], a.exits[i], b.exits[i]);
   for (std::size_t i = 0; i < kCellRestartCount; ++i)
     visit(kRestarts[i], a.cell_restarts[i], b.cell_restarts[i]);
+  for (std::size_t i = 0; i < kDerivedCellEventCount; ++i)
+    visit(kDerivedCellEvents[i], a.derived_cells[i], b.derived_cells[i]);
   for (std::size_t i = 0; i < TimeHistogram::kBuckets; ++i)
     visit("forkUs", a.fork_times.counts()[i], b.fork_times.counts()[i]);
   visit("forkSumUs", a.fork_times.sum_us(), b.fork_times.sum_us());
@@ -43,11 +48,17 @@ std::string_view NameOf(IsolateExit exit) {
 std::string_view NameOf(CellRestart restart) {
   return kRestarts[static_cast<std::size_t>(restart)];
 }
+std::string_view NameOf(DerivedCellEvent event) {
+  return kDerivedCellEvents[static_cast<std::size_t>(event)];
+}
 std::optional<IsolateExit> IsolateExitByName(std::string_view name) {
   return ByName<IsolateExit>(kExits, name);
 }
 std::optional<CellRestart> CellRestartByName(std::string_view name) {
   return ByName<CellRestart>(kRestarts, name);
+}
+std::optional<DerivedCellEvent> DerivedCellEventByName(std::string_view name) {
+  return ByName<DerivedCellEvent>(kDerivedCellEvents, name);
 }
 
 void WorkerStats::AddCounts(const WorkerStats& more) {

@@ -54,17 +54,35 @@ enum class CellRestart : std::uint8_t {
 };
 inline constexpr std::size_t kCellRestartCount = 8;
 
+/// What becomes of cells that are forked from the base cell, with libraries or with a program evaluated.
+enum class DerivedCellEvent : std::uint8_t {
+  kProgramMade,
+  kProgramUnkeepable,  ///< its jobs are run from the beginning
+  kProgramEvicted,     ///< for want of room
+  kProgramEnded,       ///< renewed, with its base cell, or dead
+  kProgramJob,         ///< a job was given an isolate of one
+  kLibraryMade,
+  kLibraryFailed,  ///< the operator's library could not be evaluated
+  kLibraryEvicted,
+  kLibraryEnded,
+  kLibraryJob,
+};
+inline constexpr std::size_t kDerivedCellEventCount = 10;
+
 std::string_view NameOf(IsolateExit exit);
 std::string_view NameOf(CellRestart restart);
+std::string_view NameOf(DerivedCellEvent event);
 std::optional<IsolateExit> IsolateExitByName(std::string_view name);
 std::optional<CellRestart> CellRestartByName(std::string_view name);
+std::optional<DerivedCellEvent> DerivedCellEventByName(std::string_view name);
 
 struct WorkerStats {
-  std::array<std::uint64_t, kIsolateExitCount> exits{};          ///< by IsolateExit
-  std::array<std::uint64_t, kCellRestartCount> cell_restarts{};  ///< by CellRestart
-  TimeHistogram fork_times;                                      ///< asked for until handed out by the cell
-  std::uint64_t reruns = 0;                                      ///< jobs run again on another isolate
-  std::uint64_t lost_events = 0;                                 ///< dropped on the way to the broker
+  std::array<std::uint64_t, kIsolateExitCount> exits{};               ///< by IsolateExit
+  std::array<std::uint64_t, kCellRestartCount> cell_restarts{};       ///< by CellRestart
+  std::array<std::uint64_t, kDerivedCellEventCount> derived_cells{};  ///< by DerivedCellEvent
+  TimeHistogram fork_times;       ///< asked for until handed out by the cell
+  std::uint64_t reruns = 0;       ///< jobs run again on another isolate
+  std::uint64_t lost_events = 0;  ///< dropped on the way to the broker
 
   // Not counted but true now.
   std::uint64_t spares = 0;
@@ -72,6 +90,7 @@ struct WorkerStats {
 
   void Count(IsolateExit exit) { ++exits[static_cast<std::size_t>(exit)]; }
   void Count(CellRestart restart) { ++cell_restarts[static_cast<std::size_t>(restart)]; }
+  void Count(DerivedCellEvent event) { ++derived_cells[static_cast<std::size_t>(event)]; }
   void AddCounts(const WorkerStats& more);
   bool operator==(const WorkerStats&) const = default;
 };

@@ -143,6 +143,7 @@ std::vector<CountedCase> PeerCases() {
          WorkerStats figures;
          figures.Count(IsolateExit::kFinished);
          figures.Count(CellRestart::kAge);
+         figures.Count(DerivedCellEvent::kProgramMade);
          figures.fork_times.Observe(Micros(700));
          figures.reruns = 2;
          figures.lost_events = 3;
@@ -154,6 +155,7 @@ std::vector<CountedCase> PeerCases() {
        },
        worker({{"skerry_isolate_exits_total{cause=\"finished\"}", 2},
                {"skerry_cell_restarts_total{reason=\"age\"}", 1},
+               {"skerry_derived_cells_total{event=\"program_made\"}", 1},
                {"skerry_fork_seconds_count", 1},
                {"skerry_worker_reruns_total", 2},
                {"skerry_worker_lost_events_total", 3},

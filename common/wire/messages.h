@@ -414,6 +414,7 @@ struct Stats {
   static constexpr std::string_view kType = "stats";
   NamedCounts exits;          ///< by IsolateExit
   NamedCounts cell_restarts;  ///< by CellRestart
+  NamedCounts derived_cells;  ///< by DerivedCellEvent
   NamedCounts fork_us;        ///< by upper bound in microseconds; "inf"
   std::uint64_t fork_sum_us = 0;
   std::uint64_t reruns = 0;
@@ -425,6 +426,7 @@ struct Stats {
   void Visit(V& v) {
     v.Optional("exits", exits, UpTo(kMaxMapKeys));
     v.Optional("cellRestarts", cell_restarts, UpTo(kMaxMapKeys));
+    v.Optional("derivedCells", derived_cells, UpTo(kMaxMapKeys));
     v.Optional("forkUs", fork_us, UpTo(kMaxMapKeys));
     v.Optional("forkSumUs", fork_sum_us);
     v.Optional("reruns", reruns);

@@ -42,6 +42,7 @@ Stats ToStats(const WorkerStats& figures) {
   Stats stats;
   stats.exits = Named(figures.exits, EnumName<IsolateExit>);
   stats.cell_restarts = Named(figures.cell_restarts, EnumName<CellRestart>);
+  stats.derived_cells = Named(figures.derived_cells, EnumName<DerivedCellEvent>);
   stats.fork_us = Named(figures.fork_times.counts(), BoundName);
   stats.fork_sum_us = figures.fork_times.sum_us();
   stats.reruns = figures.reruns;
@@ -55,6 +56,7 @@ WorkerStats FromStats(const Stats& stats) {
   WorkerStats figures;
   Unname(stats.exits, figures.exits, EnumName<IsolateExit>);
   Unname(stats.cell_restarts, figures.cell_restarts, EnumName<CellRestart>);
+  Unname(stats.derived_cells, figures.derived_cells, EnumName<DerivedCellEvent>);
   Unname(stats.fork_us, figures.fork_times.counts(), BoundName);
   figures.fork_times.sum_us() = stats.fork_sum_us;
   figures.reruns = stats.reruns;

@@ -12,6 +12,7 @@ WorkerStats Full() {
   WorkerStats figures;
   for (std::size_t i = 0; i < kIsolateExitCount; ++i) figures.exits[i] = kMaxStat - i;
   for (std::size_t i = 0; i < kCellRestartCount; ++i) figures.cell_restarts[i] = kMaxStat - i;
+  for (std::size_t i = 0; i < kDerivedCellEventCount; ++i) figures.derived_cells[i] = kMaxStat - i;
   for (auto& count : figures.fork_times.counts()) count = kMaxStat;
   figures.fork_times.sum_us() = kMaxStat;
   figures.reruns = 3;

@@ -88,11 +88,30 @@ void CellSupervisor::RequestForks(std::size_t count) {
       });
       return;
     }
-    running_->asked.push_back(loop_.Now());
-    ++running_->forks;
-    if (running_->pending() == 1) ArmForkTimeout();
+    NoteAsked(RunningCell::What::kFork);
   }
   RenewIfOld();
+}
+
+Status CellSupervisor::RequestCell(std::shared_ptr<const cell::CellRecipe> recipe) {
+  if (!running_) return Fail(ErrorKind::kUnavailable, "no cell is running");
+  // One that dies of it says so through its control socket.
+  if (auto status = running_->cell->RequestCell(std::move(recipe)); !status) return status;
+  NoteAsked(RunningCell::What::kCell);
+  RenewIfOld();
+  return {};
+}
+
+void CellSupervisor::NoteAsked(RunningCell::What what) {
+  running_->asked.push_back({loop_.Now(), what});
+  if (what == RunningCell::What::kFork) ++running_->pending_forks;
+  ++running_->forks;
+  if (running_->asked.size() == 1) ArmForkTimeout();
+}
+
+std::optional<BaseCell> CellSupervisor::running() const {
+  if (!running_) return std::nullopt;
+  return BaseCell{running_->number, running_->cell->pid(), running_->v8};
 }
 
 // The kernel bounds the descriptors that one user has on their way, those of other workers included: no fault
@@ -116,18 +135,31 @@ void CellSupervisor::OnControlReadable() {
       return OnCellLost(alive ? CellRestart::kForkFailed : CellRestart::kDied, forked.error().message);
     }
     if (!*forked) return;
-    if (!running_->asked.empty()) {
-      stats_.fork_times.Observe(std::chrono::duration_cast<Micros>(loop_.Now() - running_->asked.front()));
-      running_->asked.pop_front();
-    }
-    if (running_->pending() > 0) {
-      ArmForkTimeout();
-    } else {
-      fork_timer_.Cancel();
-    }
-    SetHealthy(true);
-    listener_.OnForked(Isolate(std::move(std::get<ForkedProcess>(**forked)), number, running_->v8));
+    TakeForked(std::move(**forked));
   }
+}
+
+void CellSupervisor::TakeForked(Forked forked) {
+  auto* const made = std::get_if<std::unique_ptr<Cell>>(&forked);
+  if (!running_->asked.empty()) {
+    const RunningCell::Asked asked = running_->asked.front();
+    if ((asked.what == RunningCell::What::kCell) != (made != nullptr)) {
+      return OnCellLost(CellRestart::kDied, "it hands out another thing than was asked for");
+    }
+    running_->asked.pop_front();
+    if (asked.what == RunningCell::What::kFork) {
+      --running_->pending_forks;
+      stats_.fork_times.Observe(std::chrono::duration_cast<Micros>(loop_.Now() - asked.at));
+    }
+  }
+  if (!running_->asked.empty()) {
+    ArmForkTimeout();
+  } else {
+    fork_timer_.Cancel();
+  }
+  SetHealthy(true);
+  if (made != nullptr) return listener_.OnCellMade(std::move(*made));
+  listener_.OnForked(Isolate(std::move(std::get<ForkedProcess>(forked)), running_->number, running_->v8));
 }
 
 void CellSupervisor::OnCellLost(CellRestart reason, const std::string& why) {

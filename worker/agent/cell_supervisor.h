@@ -29,6 +29,8 @@ class CellListener {
  public:
   virtual ~CellListener() = default;
   virtual void OnForked(Isolate isolate) = 0;
+  /// What RequestCell asked for, in the order in which it was asked.
+  virtual void OnCellMade(std::unique_ptr<Cell> cell) = 0;
   /// A cell can be asked for forks. Those asked of an earlier one and not delivered will not come.
   virtual void OnCellReady() = 0;
   /// What was forked from this cell and is idle must not be used any more.
@@ -47,9 +49,20 @@ struct RunningCell {
   EventLoop::Watch watch;  // after the cell: destroyed before its descriptor closes
   TimePoint since{};
   std::uint64_t forks = 0;
-  std::deque<TimePoint> asked;  ///< when each fork that has not come was asked for
+  enum class What : std::uint8_t { kFork, kCell };
+  struct Asked {
+    TimePoint at;
+    What what;
+  };
+  std::deque<Asked> asked;  ///< and not come yet
+  std::size_t pending_forks = 0;
+};
 
-  std::size_t pending() const { return asked.size(); }
+/// The same as others see it.
+struct BaseCell {
+  CellNumber number = 0;
+  pid_t pid = -1;
+  std::shared_ptr<const V8Build> v8;
 };
 
 class CellSupervisor {
@@ -76,8 +89,12 @@ class CellSupervisor {
   /// Asks for `count` isolates; as many as are asked for before a cell is ready are asked again by the
   /// listener.
   void RequestForks(std::size_t count);
-  /// Asked for, not yet delivered.
-  std::size_t pending() const { return running_ ? running_->pending() : 0; }
+  /// Asks for a cell that is forked from the running one; it is not to be retried where it fails but for
+  /// kExhausted.
+  Status RequestCell(std::shared_ptr<const cell::CellRecipe> recipe);
+  /// Isolates asked for, not yet delivered.
+  std::size_t pending() const { return running_ ? running_->pending_forks : 0; }
+  std::optional<BaseCell> running() const;
   bool ready() const { return running_.has_value(); }
   bool IsHealthy() const { return healthy_; }
   /// The cell's layout may be known (kCrash), or its isolates are no good (kUseless): replace it. Nothing
@@ -94,6 +111,8 @@ class CellSupervisor {
   void BeginStart();
   void OnStarted(Result<std::unique_ptr<Cell>> started);
   void OnControlReadable();
+  void TakeForked(Forked forked);
+  void NoteAsked(RunningCell::What what);
   void OnCellLost(CellRestart reason, const std::string& why);
   void StartLater();
   void StartAt(TimePoint when);

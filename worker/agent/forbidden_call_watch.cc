@@ -30,7 +30,13 @@ void ForbiddenCallWatch::Add(std::unique_ptr<ForbiddenCalls> reports) {
 }
 
 ForbiddenCallWatch::Registration ForbiddenCallWatch::Register(pid_t pid, Handler handler) {
-  handlers_[pid] = std::move(handler);
+  return RegisterCell(pid, nullptr, std::move(handler));
+}
+
+ForbiddenCallWatch::Registration ForbiddenCallWatch::RegisterCell(pid_t pid,
+                                                                  std::function<bool()> take_permit,
+                                                                  Handler handler) {
+  handlers_[pid] = {std::move(handler), std::move(take_permit)};
   return Registration(this, pid);
 }
 
@@ -43,15 +49,17 @@ void ForbiddenCallWatch::OnReadable(Sources::iterator source) {
       sources_.erase(source);
       return;
     }
-    if (const auto call = source->reports->Next()) Handle(*call);
+    if (const auto call = source->reports->Next()) Handle(*source->reports, *call);
   }
 }
 
-void ForbiddenCallWatch::Handle(const ForbiddenCall& call) {
-  const auto handler = handlers_.find(call.pid);
-  if (handler != handlers_.end()) {
+void ForbiddenCallWatch::Handle(ForbiddenCalls& reports, const ForbiddenCall& call) {
+  const auto known = handlers_.find(call.pid);
+  if (known != handlers_.end()) {
+    const auto& take_permit = known->second.take_permit;
+    if (call.is_fork && take_permit && take_permit()) return reports.LetFork(call);
     // A copy: it may end its own registration.
-    const Handler handle = handler->second;
+    const Handler handle = known->second.handle;
     return handle(call.name);
   }
   log::Error("a process that runs no job made a forbidden system call; it is killed",

@@ -1,9 +1,9 @@
 // Hears of forbidden system calls (seccomp user notification) and sees to it that whoever makes one dies of
 // it.
 //
-// The caller waits inside the kernel until it is killed; nobody is ever let go on. A report comes from a
-// process that some cell cloned, perhaps long after that cell has gone, so reports are kept open until the
-// last such process has.
+// The caller waits inside the kernel until it is killed; nobody is let go on but a cell with a program in it
+// that forks, once for each time that it was asked to. A report comes from a process that some cell cloned,
+// perhaps long after that cell has gone, so reports are kept open until the last such process has.
 //
 // Threads: the event loop's. Ownership: owns the reports; handlers must outlive their Registration.
 // Errors: none; a process that is gone by now needs no killing.
@@ -49,6 +49,8 @@ class ForbiddenCallWatch {
   void Add(std::unique_ptr<ForbiddenCalls> reports);
   /// The handler kills `pid`. Processes without one (cells, spares) are killed here.
   [[nodiscard]] Registration Register(pid_t pid, Handler handler);
+  /// Of a cell, which may fork where `take_permit` says so; the handler kills it for anything else.
+  [[nodiscard]] Registration RegisterCell(pid_t pid, std::function<bool()> take_permit, Handler handler);
 
  private:
   struct Source {
@@ -57,12 +59,17 @@ class ForbiddenCallWatch {
   };
   using Sources = std::list<Source>;
 
+  struct Known {
+    Handler handle;
+    std::function<bool()> take_permit;  // empty: it may never fork
+  };
+
   void OnReadable(Sources::iterator source);
-  void Handle(const ForbiddenCall& call);
+  void Handle(ForbiddenCalls& reports, const ForbiddenCall& call);
 
   EventLoop& loop_;
   Sources sources_;
-  std::unordered_map<pid_t, Handler> handlers_;
+  std::unordered_map<pid_t, Known> handlers_;
 };
 
 }  // namespace skerry::agent

@@ -14,10 +14,20 @@
 
 namespace skerry::agent {
 
+/// Counts the derived cells of one worker (derived_cells.h), from 1.
+using DerivedNumber = std::uint64_t;
+
+/// What an isolate's cell had done beyond what its base cell has.
+struct Descent {
+  DerivedNumber derived = 0;  ///< 0: nothing, it is the base cell
+  /// Where a program has been evaluated: what the cell had before that. All since counts as the job's.
+  std::optional<MemoryReading> before_program;
+};
+
 class Isolate {
  public:
-  Isolate(ForkedProcess process, CellNumber cell, std::shared_ptr<const V8Build> v8)
-      : process_(std::move(process)), cell_(cell), v8_(std::move(v8)) {}
+  Isolate(ForkedProcess process, CellNumber cell, std::shared_ptr<const V8Build> v8, Descent descent = {})
+      : process_(std::move(process)), cell_(cell), v8_(std::move(v8)), descent_(std::move(descent)) {}
   ~Isolate();
   Isolate(Isolate&&) noexcept = default;  // the source holds no process any more
   Isolate& operator=(Isolate&&) = delete;
@@ -26,7 +36,9 @@ class Isolate {
   pid_t pid() const { return process_.pid; }
   int pidfd() const { return process_.pidfd.get(); }
   int socket() const { return process_.socket.get(); }
+  /// The base cell that it descends from.
   CellNumber cell() const { return cell_; }
+  const Descent& descent() const { return descent_; }
   const V8Build& v8() const { return *v8_; }
 
   /// SIGKILL. Harmless when it has ended already.
@@ -38,6 +50,7 @@ class Isolate {
   ForkedProcess process_;  // its home is let go after the reaping
   CellNumber cell_;
   std::shared_ptr<const V8Build> v8_;  // null in tests that ask for none
+  Descent descent_;
   bool reaped_ = false;
 };
 

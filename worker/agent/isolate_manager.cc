@@ -15,29 +15,21 @@ constexpr int kMaxUseless = 8;
 
 }  // namespace
 
-IsolateManager::Ticket& IsolateManager::Ticket::operator=(Ticket&& other) noexcept {
-  if (this != &other) {
-    Leave();
-    owner_ = std::exchange(other.owner_, nullptr);
-    waiter_ = std::move(other.waiter_);
-  }
-  return *this;
-}
-
-void IsolateManager::Ticket::Leave() {
-  const auto waiter = waiter_.lock();
-  if (owner_ != nullptr && waiter) owner_->waiters_.remove(waiter);
-  owner_ = nullptr;
-}
-
 IsolateManager::IsolateManager(EventLoop& loop, CellFactory factory, Options options)
     : loop_(loop),
       options_(options),
       ledger_(options.max_concurrent_isolates, options.JobsMb()),
       forbidden_calls_(loop),
       oom_kills_(options.machine_root),
+      jobs_(loop, options.max_wait),
       wanted_spares_(options.max_spares),
-      cells_(loop, std::move(factory), *this, stats_, options.cells) {}
+      cells_(loop, std::move(factory), *this, stats_, options.cells),
+      derived_(loop, cells_, forbidden_calls_, stats_, options.derived) {}
+
+void IsolateManager::OnCellReady() {
+  Refill();
+  derived_.OnBaseReady();
+}
 
 void IsolateManager::Start(std::function<void(Status)> done) {
   cells_.Start(std::move(done));
@@ -60,28 +52,15 @@ std::optional<Isolate> IsolateManager::TakeSpare() {
   return isolate;
 }
 
-IsolateManager::Ticket IsolateManager::Await(std::function<void(Result<Isolate>)> ready) {
-  auto waiter = std::make_shared<Waiter>();
-  waiter->ready = std::move(ready);
-  waiter->give_up = loop_.After(options_.max_wait, [this, weak = std::weak_ptr(waiter)] { GiveUp(weak); });
-  waiters_.push_back(waiter);
+IsolateManager::Ticket IsolateManager::Await(WaitingJobs::Ready ready) {
+  Ticket ticket = jobs_.Add(std::move(ready));
   Refill();
-  return Ticket(this, waiter);
-}
-
-void IsolateManager::GiveUp(const std::weak_ptr<Waiter>& weak) {
-  const auto waiter = weak.lock();
-  if (!waiter) return;
-  waiters_.remove(waiter);
-  waiter->ready(Fail(ErrorKind::kUnavailable, "no cell could fork an isolate for " +
-                                                  std::to_string(options_.max_wait.count()) + " ms"));
+  return ticket;
 }
 
 void IsolateManager::OnForked(Isolate isolate) {
-  if (waiters_.empty()) return AddSpare(std::move(isolate));
-  const auto waiter = waiters_.front();
-  waiters_.pop_front();
-  waiter->ready(std::move(isolate));
+  if (jobs_.empty()) return AddSpare(std::move(isolate));
+  jobs_.Serve(std::move(isolate));
 }
 
 void IsolateManager::AddSpare(Isolate isolate) {
@@ -148,7 +127,7 @@ void IsolateManager::StopSpares() {
 
 void IsolateManager::Refill() {
   const std::size_t missing = wanted_spares_ > spares_.size() ? wanted_spares_ - spares_.size() : 0;
-  const std::size_t wanted = waiters_.size() + missing;
+  const std::size_t wanted = jobs_.size() + missing;
   if (wanted > cells_.pending()) cells_.RequestForks(wanted - cells_.pending());
 }
 

@@ -5,9 +5,9 @@
 //   if (auto isolate = manager.TakeSpare()) run(*isolate);
 //   else ticket = manager.Await([](Result<Isolate> isolate) { ... });
 //
-// Memory: workerMemoryMb = two cells (a renewal has both for a moment) + maxSpares idle isolates + the
-// leases' budgets. The first two are set aside once, so a spare never has to be refused and the credit given
-// to the broker is constant.
+// Memory: workerMemoryMb = two cells (a renewal has both for a moment) + maxSpares idle isolates + derived
+// cells + the leases' budgets. All but the last are set aside once, so a spare never has to be refused and
+// the credit given to the broker is constant.
 //
 // Threads: the event loop's.
 // Ownership: owns the spares. Leases and tickets must end before it does. A Lease is held until its isolate
@@ -24,21 +24,17 @@
 
 #include "common/worker_stats.h"
 #include "worker/agent/cell_supervisor.h"
+#include "worker/agent/derived_cells.h"
 #include "worker/agent/event_loop.h"
 #include "worker/agent/forbidden_call_watch.h"
 #include "worker/agent/isolate.h"
 #include "worker/agent/lease_ledger.h"
 #include "worker/agent/oom_kills.h"
+#include "worker/agent/waiting_jobs.h"
 
 namespace skerry::agent {
 
 class IsolateManager : private CellListener {
-  struct Waiter {
-    std::function<void(Result<Isolate>)> ready;
-    Deadlines::Handle give_up;
-  };
-  using Waiters = std::list<std::shared_ptr<Waiter>>;
-
  public:
   /// What a cell and an idle isolate take at most [M]: V8, its warmed heap and code.
   static constexpr std::uint64_t kCellMb = 64;
@@ -48,35 +44,22 @@ class IsolateManager : private CellListener {
     std::size_t max_concurrent_isolates = 4;
     std::size_t max_spares = 4;
     std::uint64_t worker_memory_mb = 1024;
+    /// Their memory is part of workerMemoryMb.
+    DerivedCells::Options derived;
     /// How long a job may wait for a fork before it is LOST.
     Millis max_wait{10'000};
     /// Where /proc and /sys are, for tests.
     std::filesystem::path machine_root = "/";
     CellSupervisor::Options cells;
 
-    std::uint64_t ReservedMb() const { return 2 * kCellMb + max_spares * kSpareMb; }
+    std::uint64_t ReservedMb() const { return 2 * kCellMb + max_spares * kSpareMb + derived.kept.memory_mb; }
     /// Left for jobs: the credit given to the broker.
     std::uint64_t JobsMb() const {
       return worker_memory_mb > ReservedMb() ? worker_memory_mb - ReservedMb() : 0;
     }
   };
 
-  /// A job's place in the queue for a fork; destroying it leaves the queue.
-  class Ticket {
-   public:
-    Ticket() = default;
-    ~Ticket() { Leave(); }
-    Ticket(Ticket&& other) noexcept
-        : owner_(std::exchange(other.owner_, nullptr)), waiter_(std::move(other.waiter_)) {}
-    Ticket& operator=(Ticket&& other) noexcept;
-    void Leave();
-
-   private:
-    friend class IsolateManager;
-    Ticket(IsolateManager* owner, std::weak_ptr<Waiter> waiter) : owner_(owner), waiter_(std::move(waiter)) {}
-    IsolateManager* owner_ = nullptr;
-    std::weak_ptr<Waiter> waiter_;
-  };
+  using Ticket = WaitingJobs::Ticket;
 
   IsolateManager(EventLoop& loop, CellFactory factory, Options options);
   ~IsolateManager() override = default;
@@ -85,7 +68,9 @@ class IsolateManager : private CellListener {
   void Start(std::function<void(Status)> done);
   Result<Lease> Acquire(std::uint64_t memory_mb) { return ledger_.Acquire(memory_mb); }
   std::optional<Isolate> TakeSpare();
-  Ticket Await(std::function<void(Result<Isolate>)> ready);
+  Ticket Await(WaitingJobs::Ready ready);
+  /// Isolates that have libraries, or a program evaluated.
+  DerivedCells& derived() { return derived_; }
   /// Whether an isolate took the job that it was given. A cell whose isolates keep failing to is replaced.
   enum class HandOver : bool { kFailed, kWorked };
   void NoteHandOver(CellNumber cell, HandOver result);
@@ -109,7 +94,7 @@ class IsolateManager : private CellListener {
   SandboxLevel sandbox_level() const { return cells_.sandbox_level(); }
   const LeaseLedger& ledger() const { return ledger_; }
   std::size_t spares() const { return spares_.size(); }
-  std::size_t waiting() const { return waiters_.size(); }
+  std::size_t waiting() const { return jobs_.size(); }
 
  private:
   struct Spare {
@@ -120,7 +105,8 @@ class IsolateManager : private CellListener {
   using Spares = std::list<Spare>;
 
   void OnForked(Isolate isolate) override;
-  void OnCellReady() override { Refill(); }
+  void OnCellMade(std::unique_ptr<Cell> cell) override { derived_.OnBaseMade(std::move(cell)); }
+  void OnCellReady() override;
   void OnCellRetired(CellNumber cell) override;
   void OnForbiddenCalls(std::unique_ptr<ForbiddenCalls> reports) override {
     forbidden_calls_.Add(std::move(reports));
@@ -133,7 +119,6 @@ class IsolateManager : private CellListener {
   void OnSpareDied(Spares::iterator spare);
   /// True: it was one too many, and the cell is to be replaced.
   bool CountUseless(CellNumber cell);
-  void GiveUp(const std::weak_ptr<Waiter>& waiter);
   /// Asks for as many forks as waiting jobs and missing spares need.
   void Refill();
 
@@ -144,11 +129,12 @@ class IsolateManager : private CellListener {
   ForbiddenCallWatch forbidden_calls_;
   OomKills oom_kills_;
   Spares spares_;  // oldest first
-  Waiters waiters_;
+  WaitingJobs jobs_;
   std::size_t wanted_spares_;
   int useless_ = 0;  // isolates in a row that died idle or did not take their job
   std::function<void(bool)> on_health_;
-  CellSupervisor cells_;  // last: it calls back into the above
+  CellSupervisor cells_;  // it calls back into all but itself
+  DerivedCells derived_;  // last: it asks that
 };
 
 }  // namespace skerry::agent

@@ -75,8 +75,15 @@ Status IsolateRun::SetLimits() {
   auto cpu = ReadCpuTime(isolate_.pid());
   if (!cpu) return Fail(cpu.error());
   baseline_ = *memory;
+  if (const auto& before = isolate_.descent().before_program) {
+    // As in a run of the program from its beginning: what its evaluation made counts. Pages of files are each
+    // process's own to touch.
+    baseline_.resident = memory->resident - memory->anonymous + before->anonymous;
+    baseline_.anonymous = before->anonymous;
+    baseline_.data = before->data;
+  }
   cpu_baseline_ = *cpu;
-  return LimitData(isolate_.pid(), memory->data + Bytes::MiB(plan_.limits.memory_mb()) + kDataMargin);
+  return LimitData(isolate_.pid(), baseline_.data + Bytes::MiB(plan_.limits.memory_mb()) + kDataMargin);
 }
 
 void IsolateRun::LogStep(LogText step) const {
@@ -196,14 +203,7 @@ bool IsolateRun::HadEnded() {
 LimitWatch::Readings IsolateRun::TakeReadings() const {
   LimitWatch::Readings readings;
   if (auto cpu = ReadCpuTime(isolate_.pid())) readings.cpu = *cpu - cpu_baseline_;
-  const auto memory = ReadMemory(isolate_.pid());
-  if (!memory) return readings;
-  const Bytes growth = memory->resident - baseline_.resident;
-  if (growth <= Bytes::MiB(plan_.limits.memory_mb())) {
-    readings.memory_growth = growth;
-  } else if (const auto own = ReadPrivateMemory(isolate_.pid())) {
-    readings.memory_growth = *own - baseline_.anonymous;
-  }
+  readings.memory_growth = ReadGrowth(isolate_.pid(), baseline_, Bytes::MiB(plan_.limits.memory_mb()));
   return readings;
 }
 

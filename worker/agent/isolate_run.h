@@ -53,6 +53,7 @@ class IsolateRun {
   const ExitStatus& exit_status() const { return *exit_; }
   pid_t pid() const { return isolate_.pid(); }
   CellNumber cell() const { return isolate_.cell(); }
+  DerivedNumber derived_cell() const { return isolate_.descent().derived; }
   const V8Build& v8() const { return isolate_.v8(); }
   /// Of Math.random in this run.
   std::uint64_t seed() const { return seed_; }

@@ -28,7 +28,7 @@ JobError Invalid(std::string message, std::string field = {}) {
 }  // namespace
 
 std::variant<JobPlan, JobError> PlanJob(wire::Dispatch dispatch, std::vector<std::string> payloads,
-                                        std::uint64_t max_memory_mb) {
+                                        std::uint64_t max_memory_mb, const LibraryShelf& shelf) {
   if (payloads.size() != 2) return Invalid("a job has two payloads, code and input");
   if (auto fault = FaultInReproducibility(dispatch.job)) return Invalid(*std::move(fault));
   auto resolved = ResolveLimits(dispatch.job.limits, HardMaxima());
@@ -51,6 +51,8 @@ std::variant<JobPlan, JobError> PlanJob(wire::Dispatch dispatch, std::vector<std
   // V8 would read other bytes as U+FFFD: another program than was sent.
   if (!IsUtf8(payloads[0])) return Invalid("the code is not UTF-8");
   if (!IsUtf8(payloads[1])) return Invalid("the input is not UTF-8");
+  auto libraries = shelf.Pick(dispatch.job.libraries);
+  if (!libraries) return Invalid(std::move(libraries.error().message));
   JobPlan plan;
   plan.dispatch = std::move(dispatch);
   plan.dispatch.job.limits = NamesOf(limits);
@@ -58,6 +60,7 @@ std::variant<JobPlan, JobError> PlanJob(wire::Dispatch dispatch, std::vector<std
   plan.limits = limits;
   plan.code = std::move(payloads[0]);
   plan.input = std::move(payloads[1]);
+  plan.libraries = std::move(*libraries);
   return plan;
 }
 

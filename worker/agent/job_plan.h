@@ -11,6 +11,7 @@
 #include "common/limits.h"
 #include "common/outcome.h"
 #include "common/wire/messages.h"
+#include "worker/agent/library_shelf.h"
 
 namespace skerry::agent {
 
@@ -19,12 +20,13 @@ struct JobPlan {
   Limits limits;
   std::string code;
   std::string input;
+  Libraries libraries;  ///< those the job names, each once
 };
 
 /// Resolves the limits against the hard maxima (the broker has applied the operator's ceilings) and against
 /// the largest memoryMb that this worker's cells can give; checks the code's size before anything else looks
-/// at it.
+/// at it. Libraries are those of `shelf`.
 std::variant<JobPlan, JobError> PlanJob(wire::Dispatch dispatch, std::vector<std::string> payloads,
-                                        std::uint64_t max_memory_mb);
+                                        std::uint64_t max_memory_mb, const LibraryShelf& shelf = {});
 
 }  // namespace skerry::agent

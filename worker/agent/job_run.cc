@@ -57,14 +57,34 @@ void JobRun::HashContent() {
 }
 
 void JobRun::SeekIsolate() {
+  if (plan_.dispatch.job.program && !from_beginning_) {
+    auto ticket = isolates_.derived().AwaitProgram(plan_, [this](Result<Isolate> isolate) {
+      if (isolate) return Run(std::move(*isolate));
+      // A program that is not kept is a program like any other.
+      from_beginning_ = true;
+      SeekIsolate();
+    });
+    if (ticket) {
+      ticket_ = std::move(*ticket);
+      return;
+    }
+  }
+  if (!plan_.libraries.empty()) {
+    ticket_ = isolates_.derived().AwaitLibraries(plan_, TakeIsolate());
+    return;
+  }
   if (auto isolate = isolates_.TakeSpare()) return Run(std::move(*isolate));
-  ticket_ = isolates_.Await([this](Result<Isolate> isolate) {
+  ticket_ = isolates_.Await(TakeIsolate());
+}
+
+WaitingJobs::Ready JobRun::TakeIsolate() {
+  return [this](Result<Isolate> isolate) {
     if (isolate) return Run(std::move(*isolate));
     // One that has not run yet is turned down, as one that finds no slot is: the broker has it wait again.
     Outcome outcome;
     outcome.error = NotRunning(started_ ? Code::kLost : Code::kOverloaded, isolate.error().message);
     Finish(std::move(outcome));
-  });
+  };
 }
 
 void JobRun::Run(Isolate isolate) {
@@ -150,12 +170,18 @@ void JobRun::TellManager(const Decision& decision) {
   using HandOver = IsolateManager::HandOver;
   const Verdict& verdict = run_->verdict();
   const bool told = verdict.cause() == Cause::kCancelled || verdict.cause() == Cause::kAborted;
-  if (verdict.started()) {
-    isolates_.NoteHandOver(run_->cell(), HandOver::kWorked);
-  } else if (!told) {  // one that was stopped while it was being sent says nothing about its cell
-    isolates_.NoteHandOver(run_->cell(), HandOver::kFailed);
+  const DerivedNumber derived = run_->derived_cell();
+  if (derived == 0 && verdict.started()) isolates_.NoteHandOver(run_->cell(), HandOver::kWorked);
+  if (!verdict.started() &&
+      !told) {  // one that was stopped while it was being sent says nothing about its cell
+    if (derived == 0) {
+      isolates_.NoteHandOver(run_->cell(), HandOver::kFailed);
+    } else {
+      isolates_.derived().NoteFailedHandOver(derived);
+    }
   }
   if (decision.retire_cell) {
+    isolates_.derived().Retire(derived);
     isolates_.Retire(run_->cell());
   }
 }
@@ -169,6 +195,8 @@ void JobRun::RunAgain(const Decision& decision) {
                                    {"code", NameOf(decision.outcome.error->code)},
                                    {"reason", decision.outcome.error->message}});
   ++isolates_.stats().reruns;
+  // Nothing that a program left behind in its cell can be to blame for the next.
+  from_beginning_ = true;
   if (decision.rerun == Rerun::kAsNextAttempt) {
     ++attempt_;
     ++deaths_;

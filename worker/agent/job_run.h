@@ -44,6 +44,7 @@ class JobRun : private RunListener {
 
   void HashContent();
   void SeekIsolate();
+  WaitingJobs::Ready TakeIsolate();
   void Run(Isolate isolate);
   void TellManager(const Decision& decision);
   void RunAgain(const Decision& decision);
@@ -66,6 +67,7 @@ class JobRun : private RunListener {
   int deaths_ = 0;             // runs that ended in a way that may be tried again
   std::uint32_t crashes_ = 0;  // of its runs, whatever their causes and whether or not another followed
   int failed_hand_overs_ = 0;
+  bool from_beginning_ = false;  // whatever is kept of its program
   IsolateManager::Ticket ticket_;
   std::optional<IsolateRun> run_;
   ForbiddenCallWatch::Registration forbidden_calls_;

@@ -100,6 +100,16 @@ Result<Bytes> ReadPrivateMemory(pid_t pid) {
   return Bytes::KiB(KibibytesOf(text, "\nRssAnon:") + KibibytesOf(text, "\nRssShmem:"));
 }
 
+std::optional<Bytes> ReadGrowth(pid_t pid, const MemoryReading& baseline, Bytes budget) {
+  const auto memory = ReadMemory(pid);
+  if (!memory) return std::nullopt;
+  const Bytes growth = memory->resident - baseline.resident;
+  if (growth <= budget) return growth;
+  const auto own = ReadPrivateMemory(pid);
+  if (!own) return std::nullopt;
+  return *own - baseline.anonymous;
+}
+
 Result<Micros> ReadCpuTime(pid_t pid) {
   timespec time{};
   if (::clock_gettime(CpuClockOf(pid), &time) != 0) return FailErrno("clock_gettime");

@@ -37,6 +37,8 @@ Result<MemoryReading> ReadMemory(pid_t pid);
 /// than ReadMemory; for when that one looks bad.
 Result<Bytes> ReadPrivateMemory(pid_t pid);
 Result<Micros> ReadCpuTime(pid_t pid);
+/// Private memory above that of `baseline`, cheaply where that is within `budget`.
+std::optional<Bytes> ReadGrowth(pid_t pid, const MemoryReading& baseline, Bytes budget);
 /// Sets RLIMIT_DATA, soft and hard: the process cannot raise it back.
 Status LimitData(pid_t pid, Bytes limit);
 /// Sets the soft limit alone, which can be lifted again; none: to the hard one.

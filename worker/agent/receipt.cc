@@ -27,6 +27,16 @@ std::string LimitsObject(const Limits& limits) {
   return "{" + object + "}";
 }
 
+/// What `require` gave, as the key and its value; nothing where the job names none.
+std::string LibrariesField(const Libraries& libraries) {
+  std::string array;
+  for (const ShelvedLibrary& shelved : libraries) {
+    array += (array.empty() ? "" : ",") + ("{\"name\":" + Quoted(shelved.library->name)) +
+             ",\"sha256\":" + Quoted(shelved.sha256) + "}";
+  }
+  return array.empty() ? "" : ",\"libraries\":[" + array + "]";
+}
+
 }  // namespace
 
 bool ContentHashes::HashSome(std::string_view code, std::string_view input) {
@@ -51,8 +61,8 @@ std::string Receipt(const JobPlan& plan, const ContentHashes& content, std::uint
          ",\"mode\":" + Quoted(NameOf(job.mode)) + ",\"seed\":" + std::to_string(seed) +
          ",\"clock\":" + (job.clock_ms ? std::to_string(*job.clock_ms) : Quoted("real")) +
          ",\"wasm\":" + (job.wasm ? "true" : "false") + ",\"limits\":" + LimitsObject(plan.limits) +
-         ",\"skerry\":" + Quoted(kSkerryVersion) + ",\"v8\":" + Quoted(v8.version) +
-         ",\"v8Flags\":" + Quoted(v8.flags) + "}";
+         LibrariesField(plan.libraries) + ",\"skerry\":" + Quoted(kSkerryVersion) +
+         ",\"v8\":" + Quoted(v8.version) + ",\"v8Flags\":" + Quoted(v8.flags) + "}";
 }
 
 }  // namespace skerry::agent

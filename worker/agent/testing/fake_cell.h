@@ -7,6 +7,7 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <vector>
 
 #include "common/fd.h"
 #include "worker/agent/cell.h"
@@ -15,7 +16,9 @@ namespace skerry::agent {
 
 /// How the cells of a test behave; changed by the test while they run.
 struct FakeCellPlan {
-  enum class Fork { kGood, kDiesIdle, kDeaf, kSpeaksFirst, kNever, kKillsCell };
+  enum class Fork { kGood, kHasState, kDiesIdle, kDeaf, kSpeaksFirst, kNever, kKillsCell };
+  /// What a cell does that was forked from another, with its recipe.
+  enum class Derived { kReady, kUnkeepable, kHangs, kSpins, kGrows, kDies, kNeverComes, kRefused };
   std::atomic<Fork> fork{Fork::kGood};
   std::atomic<bool> starts{true};        ///< false: the factory fails
   std::atomic<int> start_delay_ms{0};    ///< of the factory, in its own thread
@@ -24,7 +27,18 @@ struct FakeCellPlan {
   std::atomic<int> alive{0};
   std::atomic<int> forks{0};
   std::atomic<int> requests_refused{0};  ///< the next so many requests are refused as kExhausted
+
+  std::atomic<Derived> libraries{Derived::kReady};  ///< of cells with libraries
+  std::atomic<Derived> program{Derived::kReady};    ///< of cells with a program
+  std::atomic<Fork> derived_fork{Fork::kGood};      ///< of either, once they are ready
+  std::atomic<int> derived_alive{0};
+  std::atomic<int> derived_forks{0};
+  /// What derived cells were asked for, in order. The event loop's thread writes it.
+  std::vector<std::shared_ptr<const cell::CellRecipe>> recipes;
 };
+
+/// Private memory that the isolates of Fork::kHasState have from the beginning.
+inline constexpr std::size_t kFakeStateBytes = std::size_t{48} << 20;
 
 CellFactory FakeCells(FakeCellPlan& plan);
 

@@ -1,0 +1,18 @@
+// What names a derived cell: jobs of one key can start from one evaluated state.
+//
+// Threads: pure. Errors: none.
+#pragma once
+
+#include <string>
+
+#include "worker/agent/job_plan.h"
+
+namespace skerry::agent {
+
+/// Of the cell that has evaluated the job's libraries and nothing else.
+std::string LibraryKey(const JobPlan& plan);
+/// Of the cell that has evaluated its program: tenant, code, mode, libraries, WebAssembly, every limit, and
+/// seed and clock where the job fixes them.
+std::string ProgramKey(const JobPlan& plan);
+
+}  // namespace skerry::agent

@@ -1,0 +1,124 @@
+#include "worker/agent/library_shelf.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "common/fd.h"
+#include "common/hash.h"
+#include "common/printable.h"
+#include "common/text_check.h"
+
+namespace skerry::agent {
+namespace {
+
+bool IsOfName(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("@/._-").find(c) != std::string_view::npos;
+}
+
+Result<std::string> ReadText(const std::string& path) {
+  const auto unreadable = [&](const std::string& why) {
+    return Fail(ErrorKind::kInvalid, "'" + PrintableAscii(path) + "' " + why);
+  };
+  // Not blocking: a FIFO without a writer must not hold up the start.
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.valid()) return unreadable(std::string("cannot be read: ") + std::strerror(errno));
+  struct stat about {};
+  if (::fstat(fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) return unreadable("is not a regular file");
+  const auto too_large = [&] {
+    return unreadable("is larger than " + std::to_string(kMaxLibraryBytes >> 20) + " MiB");
+  };
+  if (static_cast<std::size_t>(about.st_size) > kMaxLibraryBytes) return too_large();
+  std::string text(static_cast<std::size_t>(about.st_size) + 1, '\0');  // one more: it may have grown
+  std::size_t size = 0;
+  while (size < text.size()) {
+    const ssize_t got = ::read(fd.get(), text.data() + size, text.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return unreadable(std::string("cannot be read: ") + std::strerror(errno));
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  if (size == text.size()) return unreadable("changes while it is read");
+  text.resize(size);
+  if (!IsUtf8(text)) return unreadable("is not UTF-8");
+  return text;
+}
+
+}  // namespace
+
+Status CheckLibraryName(std::string_view name) {
+  if (name.empty() || name.size() > kMaxLibraryNameBytes ||
+      !std::all_of(name.begin(), name.end(), IsOfName)) {
+    return Fail(ErrorKind::kInvalid, "a library's name is 1 to " + std::to_string(kMaxLibraryNameBytes) +
+                                         " of A-Z a-z 0-9 @ / . _ -");
+  }
+  return {};
+}
+
+LibraryShelf::LibraryShelf(std::vector<cell::Library> libraries) {
+  for (cell::Library& library : libraries) {
+    std::string sha256 = Hex(Sha256(library.code));
+    libraries_.push_back({std::make_shared<const cell::Library>(std::move(library)), std::move(sha256)});
+  }
+}
+
+Result<LibraryShelf> LibraryShelf::Read(const std::vector<LibraryFile>& files) {
+  std::string faults;
+  const auto complain = [&](const std::string& fault) { faults += (faults.empty() ? "" : "\n") + fault; };
+  if (files.size() > kMaxShelvedLibraries) {
+    return Fail(ErrorKind::kInvalid, "libraries: at most " + std::to_string(kMaxShelvedLibraries) + ", not " +
+                                         std::to_string(files.size()));
+  }
+  std::set<std::string> names;
+  std::vector<cell::Library> libraries;
+  for (const LibraryFile& file : files) {
+    const std::string about =
+        "libraries: " + PrintableAscii(file.name.substr(0, kMaxLibraryNameBytes)) + ": ";
+    if (const auto sound = CheckLibraryName(file.name); !sound) {
+      complain(about + sound.error().message);
+      continue;
+    }
+    if (!names.insert(file.name).second) complain(about + "is there twice");
+    auto text = ReadText(file.path);
+    if (text) {
+      libraries.push_back({file.name, std::move(*text)});
+    } else {
+      complain(about + text.error().message);
+    }
+  }
+  if (!faults.empty()) return Fail(ErrorKind::kInvalid, faults);
+  return LibraryShelf(std::move(libraries));
+}
+
+Result<Libraries> LibraryShelf::Pick(const std::vector<std::string>& names) const {
+  for (const std::string& name : names) {
+    const bool known = std::any_of(libraries_.begin(), libraries_.end(), [&](const ShelvedLibrary& shelved) {
+      return shelved.library->name == name;
+    });
+    if (!known) {
+      return Fail(ErrorKind::kInvalid, "library '" + PrintableAscii(name.substr(0, kMaxLibraryNameBytes)) +
+                                           "' is not known to this worker");
+    }
+  }
+  Libraries picked;
+  for (const ShelvedLibrary& shelved : libraries_) {
+    if (std::find(names.begin(), names.end(), shelved.library->name) != names.end())
+      picked.push_back(shelved);
+  }
+  return picked;
+}
+
+std::vector<std::string> LibraryShelf::names() const {
+  std::vector<std::string> names;
+  for (const ShelvedLibrary& shelved : libraries_) names.push_back(shelved.library->name);
+  return names;
+}
+
+}  // namespace skerry::agent
