@@ -3,7 +3,7 @@
 // monotonic clock, which only V8's own housekeeping reads, always runs.
 //
 //   ClockPlatform platform(v8::platform::NewSingleThreadedDefaultPlatform());
-//   platform.Freeze(1'735'689'600'000);          // in a fork, before its program runs
+//   platform.SetClock(1'735'689'600'000);        // in a fork, before its program runs
 //
 // Threads: V8's one. Ownership: owns the platform that does everything else. Errors: none.
 #pragma once
@@ -20,9 +20,11 @@ class ClockPlatform final : public v8::Platform {
  public:
   explicit ClockPlatform(std::unique_ptr<v8::Platform> base);
 
-  /// From now on it is always `clock_ms`, in ms since the epoch, exact up to 2^53.
-  void Freeze(std::uint64_t clock_ms) { frozen_ms_ = static_cast<double>(clock_ms); }
-  void Thaw() { frozen_ms_.reset(); }
+  /// From now on it is always `clock_ms`, in ms since the epoch, exact up to 2^53; or real time.
+  void SetClock(std::optional<std::uint64_t> clock_ms) {
+    frozen_ms_.reset();
+    if (clock_ms) frozen_ms_ = static_cast<double>(*clock_ms);
+  }
   /// How often the real time has been asked for.
   std::uint64_t reads() const { return reads_; }
 

@@ -52,9 +52,9 @@ class V8Engine : public Engine {
   Status Load(const LibraryText& library) override {
     const Entered entered(*template_);
     // Every cell's libraries are the same, whenever it was made.
-    platform_->Freeze(kFrozenClockMs);
+    platform_->SetClock(kFrozenClockMs);
     Status loaded = libraries_.Load(entered.context, library);
-    platform_->Thaw();
+    platform_->SetClock(std::nullopt);
     if (loaded) template_->Compact();
     return loaded;
   }
@@ -82,6 +82,8 @@ class V8Engine : public Engine {
     return outcome;
   }
 
+  Status Renew() override { return template_->Renew(); }
+
  private:
   static void OpenJobHeap() { process_job_heap.Open(sbrk(0)); }
 
@@ -102,7 +104,7 @@ class V8Engine : public Engine {
   void Arm(const Program& program) {
     if (!kept_) template_->budget().Arm(Bytes::MiB(program.limits.memory_mb()));
     MemoryGuard::Arm();
-    if (program.clock_ms) platform_->Freeze(*program.clock_ms);
+    platform_->SetClock(program.clock_ms);
   }
 
   std::unique_ptr<ClockPlatform> platform_;

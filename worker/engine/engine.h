@@ -88,11 +88,15 @@ class Engine {
   /// the handler; a loop that never ends is the caller's to kill.
   virtual std::optional<Unkeepable> Keep(const Program& program, Seeding seeding) = 0;
 
-  /// Runs one program to its end. Call it once, in a fork. Of the Outcome it fills: error (code, limit,
-  /// fault, message, name, stack, position), value, and of usage heap_peak_bytes, data_requests, data_bytes,
-  /// status_events, console_events, dropped_events, result_bytes. TIMEOUT, CRASH and infrastructure codes are
-  /// the worker's to decide.
+  /// Runs one program to its end. Call it in a fork, once, or once more after each Renew. Of the Outcome it
+  /// fills: error (code, limit, fault, message, name, stack, position), value, and of usage heap_peak_bytes,
+  /// data_requests, data_bytes, status_events, console_events, dropped_events, result_bytes. TIMEOUT, CRASH
+  /// and infrastructure codes are the worker's to decide.
   virtual Outcome Run(const Program& program, JobPort& port) = 0;
+  /// After a Run, where nothing was loaded or kept, for another of the same tenant's with the same memoryMb: a fresh context, in which nothing
+  /// of the earlier program can be found or runs. The heap is the same one: this is no wall against native
+  /// code.
+  virtual Status Renew() = 0;
 };
 
 /// The V8 version of the running host, e.g. "14.6.202.34-node.40".

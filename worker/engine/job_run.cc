@@ -2,6 +2,7 @@
 
 #include <v8-exception.h>
 #include <v8-function.h>
+#include <v8-microtask-queue.h>
 
 #include <tuple>
 #include <utility>
@@ -110,7 +111,7 @@ std::optional<Unkeepable> JobRun::Keep(Seeding seeding, KeptProgram* kept) {
   if (program_.mode == Mode::kModule) {
     ProgramLoader::Started started = loader.Start();
     const auto* const promise = std::get_if<v8::Local<v8::Promise>>(&started);
-    if (promise != nullptr) isolate_->PerformMicrotaskCheckpoint();
+    if (promise != nullptr) context_->GetMicrotaskQueue()->PerformCheckpoint(isolate_);
     if (auto touched = watched.Touched()) return touched;
     if (promise == nullptr || (*promise)->State() == v8::Promise::kRejected) return Unkeepable::kFails;
     if ((*promise)->State() == v8::Promise::kPending) return Unkeepable::kNeverSettles;
@@ -175,7 +176,7 @@ JobRun::ValueOrError JobRun::Settle(v8::Local<v8::Promise> promise) {
   while (true) {
     {
       v8::HandleScope scope(isolate_);
-      isolate_->PerformMicrotaskCheckpoint();
+      context_->GetMicrotaskQueue()->PerformCheckpoint(isolate_);
     }
     // The state is read directly: `then` is the program's to patch.
     if (promise->State() != v8::Promise::kPending) break;

@@ -2,6 +2,7 @@
 
 #include <v8-exception.h>
 #include <v8-isolate.h>
+#include <v8-microtask-queue.h>
 #include <v8-script.h>
 
 #include <string>
@@ -83,7 +84,7 @@ v8::MaybeLocal<v8::Value> Evaluate(v8::Local<v8::Context> context, const Library
   if (module->CreateDataProperty(context, exports_name, exports).IsNothing()) return {};
   v8::Local<v8::Value> arguments[] = {module, exports, require};
   if (body->Call(context, exports, 3, arguments).IsEmpty()) return {};
-  isolate->PerformMicrotaskCheckpoint();
+  context->GetMicrotaskQueue()->PerformCheckpoint(isolate);
   return module->Get(context, exports_name);
 }
 

@@ -26,6 +26,11 @@ constexpr std::size_t kFragmentationSlack = (kDataMarginMb << 20) - kReservedOfM
 // want of them.
 constexpr std::size_t kPoolWorthReleasing = 16u << 20;
 
+// A dropped context is some 300 KiB of garbage. A collection is 3 to 5 ms: at this size it comes every
+// twentieth trivial job or so, and what a later job finds in its heap stays below what its worker allows
+// (kMaxLeftovers of worker/agent/isolate_keeper.h).
+constexpr std::size_t kLeftoversWorthCollecting = 8u << 20;
+
 }  // namespace
 
 void MemoryBudget::Attach(v8::Isolate* isolate) {
@@ -36,16 +41,31 @@ void MemoryBudget::Attach(v8::Isolate* isolate) {
 }
 
 void MemoryBudget::Arm(Bytes budget) {
-  ceiling_ = HeapBytes() + external_ + budget.count();
+  const std::size_t held = HeapBytes();
+  if (!armed_) base_ = held;
+  leftovers_ = held - std::min(held, base_);
+  refused_ = collected_all_ = false;
+  ceiling_ = held + external_ + budget.count();
   heap_peak_ = 0;
   armed_ = true;
   headroom_ = 0;
   FollowWithHeapLimit();
 }
 
+void MemoryBudget::CollectLeftovers() {
+  const std::size_t held = HeapBytes() + external_;
+  if (held < base_ + kLeftoversWorthCollecting) return;
+  isolate_->MemoryPressureNotification(v8::MemoryPressureLevel::kCritical);
+  isolate_->MemoryPressureNotification(v8::MemoryPressureLevel::kNone);
+}
+
 std::uint64_t MemoryBudget::HeapPeakBytes() {
-  heap_peak_ = std::max(heap_peak_, HeapBytes());
+  NotePeak(HeapBytes());
   return heap_peak_;
+}
+
+void MemoryBudget::NotePeak(std::size_t heap_bytes) {
+  heap_peak_ = std::max(heap_peak_, heap_bytes - std::min(heap_bytes, leftovers_));
 }
 
 void* MemoryBudget::Allocate(std::size_t length) {
@@ -137,7 +157,7 @@ void MemoryBudget::BeforeCollection(v8::Isolate* isolate, v8::GCType /*type*/, v
   if (!budget->armed_) return;
   v8::HeapStatistics statistics;
   isolate->GetHeapStatistics(&statistics);
-  budget->heap_peak_ = std::max(budget->heap_peak_, statistics.used_heap_size());
+  budget->NotePeak(statistics.used_heap_size());
   budget->committed_ = statistics.total_heap_size();
 }
 
@@ -145,6 +165,7 @@ void MemoryBudget::AfterCollection(v8::Isolate* isolate, v8::GCType type, v8::GC
                                    void* self) {
   auto* const budget = static_cast<MemoryBudget*>(self);
   if (!budget->armed_) return;
+  if (type == v8::kGCTypeMarkSweepCompact) budget->leftovers_ = 0;
   if (budget->refused_ && (flags & v8::kGCCallbackFlagCollectAllAvailableGarbage) != 0) {
     budget->collected_all_ = true;
   }

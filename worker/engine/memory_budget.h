@@ -26,8 +26,11 @@ namespace skerry::engine {
 class MemoryBudget : public v8::ArrayBuffer::Allocator {
  public:
   void Attach(v8::Isolate* isolate);
-  /// From now on everything beyond what lives now counts against `budget`.
+  /// From now on everything beyond what lives now counts against `budget`: once for each job.
   void Arm(Bytes budget);
+  /// Between two jobs: gives back what earlier ones have left, once that is worth a full collection. What
+  /// stays is bounded, and is not counted against the job that comes.
+  void CollectLeftovers();
 
   /// The most that V8's heap held, looked at before each collection and now.
   std::uint64_t HeapPeakBytes();
@@ -42,6 +45,7 @@ class MemoryBudget : public v8::ArrayBuffer::Allocator {
   bool Fits(std::size_t length);
   void FollowWithHeapLimit();
   std::size_t HeapBytes();
+  void NotePeak(std::size_t heap_bytes);
   /// What V8 keeps outside its heap, above all the table of internalised strings.
   std::size_t TableBytes();
   std::size_t HeapLimit() const;
@@ -63,6 +67,9 @@ class MemoryBudget : public v8::ArrayBuffer::Allocator {
   std::size_t limit_tables_ = 0;    ///< ... and what TableBytes was
   std::size_t committed_ = 0;       ///< pages of the heap before the last collection
   std::size_t heap_peak_ = 0;
+  std::size_t base_ = 0;  ///< what the heap held before the first job
+  std::size_t leftovers_ =
+      0;  ///< what it holds of earlier jobs, as far as is known: garbage until the next collection
   bool refused_ = false;        ///< a buffer did not fit, and V8 is collecting garbage for it
   bool collected_all_ = false;  ///< ... and has collected all it could since
 };

@@ -134,9 +134,7 @@ Result<std::unique_ptr<Template>> Template::Make(const EngineOptions& options) {
   if (auto isolate = made->MakeIsolate(options, *snapshot); !isolate) return Fail(isolate.error());
   v8::HandleScope scope(made->isolate_);
   if (auto warmed = made->Warm(); !warmed) return Fail(warmed.error());
-  auto context = made->MakeContext(&made->intrinsics_);
-  if (!context) return Fail(context.error());
-  made->context_.Reset(made->isolate_, *context);
+  if (auto context = made->MakeJobContext(); !context) return Fail(context.error());
   made->Compact();
   return made;
 }
@@ -145,15 +143,12 @@ Result<std::unique_ptr<Template>> Template::MakeCold(const EngineOptions& option
   auto made = std::make_unique<Template>();
   if (auto isolate = made->MakeIsolate(options, snapshot); !isolate) return Fail(isolate.error());
   v8::HandleScope scope(made->isolate_);
-  auto context = made->MakeContext(&made->intrinsics_);
-  if (!context) return Fail(context.error());
-  made->context_.Reset(made->isolate_, *context);
+  if (auto context = made->MakeJobContext(); !context) return Fail(context.error());
   return made;
 }
 
 void Template::Dispose() {
-  intrinsics_ = {};
-  context_.Reset();
+  DropContext();
   isolate_->Exit();
   isolate_->Dispose();
   isolate_ = nullptr;
@@ -184,10 +179,35 @@ Status Template::MakeIsolate(const EngineOptions& options, v8::StartupData snaps
   return {};
 }
 
-Result<v8::Local<v8::Context>> Template::MakeContext(Intrinsics* intrinsics) {
+Status Template::MakeJobContext() {
+  microtasks_ = v8::MicrotaskQueue::New(isolate_, v8::MicrotasksPolicy::kExplicit);
+  auto context = MakeContext(&intrinsics_, microtasks_.get());
+  if (!context) return Fail(context.error());
+  context_.Reset(isolate_, *context);
+  return {};
+}
+
+void Template::DropContext() {
+  {
+    v8::HandleScope scope(isolate_);
+    context()->DetachGlobal();  // what it still refers to of its queue goes with this
+  }
+  intrinsics_ = {};
+  context_.Reset();
+  microtasks_.reset();
+}
+
+Status Template::Renew() {
+  DropContext();
+  budget_.CollectLeftovers();
+  v8::HandleScope scope(isolate_);
+  return MakeJobContext();
+}
+
+Result<v8::Local<v8::Context>> Template::MakeContext(Intrinsics* intrinsics, v8::MicrotaskQueue* microtasks) {
   v8::EscapableHandleScope scope(isolate_);
   v8::Local<v8::Context> context;
-  if (!v8::Context::FromSnapshot(isolate_, 0).ToLocal(&context)) {
+  if (!v8::Context::FromSnapshot(isolate_, 0, {}, nullptr, {}, microtasks).ToLocal(&context)) {
     return Fail(ErrorKind::kInternal, "V8 cannot make a context from the snapshot");
   }
   v8::Context::Scope entered(context);
@@ -234,7 +254,7 @@ Status Template::TakeOffGlobals(v8::Local<v8::Context> context, Intrinsics* intr
 Status Template::Warm() {
   v8::HandleScope scope(isolate_);
   Intrinsics intrinsics;
-  auto context = MakeContext(&intrinsics);
+  auto context = MakeContext(&intrinsics, nullptr);
   if (!context) return Fail(context.error());
   v8::Context::Scope entered(*context);
   Program program;

@@ -7,6 +7,7 @@
 
 #include <v8-context.h>
 #include <v8-isolate.h>
+#include <v8-microtask-queue.h>
 #include <v8-persistent-handle.h>
 #include <v8-snapshot.h>
 
@@ -32,6 +33,9 @@ class Template {
   /// Ends the isolate, which only a template that is never forked needs. Nothing of it may be used after
   /// this.
   void Dispose();
+  /// A fresh context in place of the one that a job has run in. Nothing that the job left behind runs in it
+  /// or after it: each has a queue of microtasks of its own, and the old one's is gone.
+  Status Renew();
 
   v8::Isolate* isolate() const { return isolate_; }
   MemoryBudget& budget() { return budget_; }
@@ -41,7 +45,10 @@ class Template {
  private:
   Status MakeIsolate(const EngineOptions& options, v8::StartupData snapshot);
   /// A context from the snapshot with bindings, and its intrinsics.
-  Result<v8::Local<v8::Context>> MakeContext(Intrinsics* intrinsics);
+  Result<v8::Local<v8::Context>> MakeContext(Intrinsics* intrinsics, v8::MicrotaskQueue* microtasks);
+  /// The context of the next job.
+  Status MakeJobContext();
+  void DropContext();
   Status TakeOffGlobals(v8::Local<v8::Context> context, Intrinsics* intrinsics);
   /// Runs representative code in a throw-away context (DESIGN section 6.5).
   Status Warm();
@@ -49,6 +56,8 @@ class Template {
   MemoryBudget budget_;
   v8::StartupData snapshot_{};
   v8::Isolate* isolate_ = nullptr;
+  std::unique_ptr<v8::MicrotaskQueue>
+      microtasks_;  ///< of context_; must outlive it, or the context be detached
   v8::Global<v8::Context> context_;
   Intrinsics intrinsics_;
 };
