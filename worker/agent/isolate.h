@@ -24,6 +24,12 @@ struct Descent {
   std::optional<MemoryReading> before_program;
 };
 
+/// Jobs that have run in an isolate before (`reuse: "context"`).
+struct IsolatePast {
+  std::uint32_t jobs = 0;
+  MemoryReading first;  ///< before the first of them
+};
+
 class Isolate {
  public:
   Isolate(ForkedProcess process, CellNumber cell, std::shared_ptr<const V8Build> v8, Descent descent = {})
@@ -40,6 +46,8 @@ class Isolate {
   CellNumber cell() const { return cell_; }
   const Descent& descent() const { return descent_; }
   const V8Build& v8() const { return *v8_; }
+  IsolatePast& past() { return past_; }
+  const IsolatePast& past() const { return past_; }
 
   /// SIGKILL. Harmless when it has ended already.
   void Kill() const;
@@ -51,6 +59,7 @@ class Isolate {
   CellNumber cell_;
   std::shared_ptr<const V8Build> v8_;  // null in tests that ask for none
   Descent descent_;
+  IsolatePast past_;
   bool reaped_ = false;
 };
 

@@ -21,6 +21,7 @@ IsolateManager::IsolateManager(EventLoop& loop, CellFactory factory, Options opt
       ledger_(options.max_concurrent_isolates, options.JobsMb()),
       forbidden_calls_(loop),
       oom_kills_(options.machine_root),
+      keeper_(loop, stats_, options.max_spares, [this](const ExitStatus& status) { CountIdleDeath(status); }),
       jobs_(loop, options.max_wait),
       wanted_spares_(options.max_spares),
       cells_(loop, std::move(factory), *this, stats_, options.cells),
@@ -105,6 +106,7 @@ bool IsolateManager::CountUseless(CellNumber cell) {
 
 void IsolateManager::OnCellRetired(CellNumber cell) {
   useless_ = 0;
+  keeper_.Drop(cell);
   const std::size_t before = spares_.size();
   spares_.remove_if([&](const Spare& spare) { return spare.isolate.cell() == cell; });
   stats_.exits[static_cast<std::size_t>(IsolateExit::kDiscarded)] += before - spares_.size();
@@ -122,6 +124,7 @@ WorkerStats IsolateManager::Figures() const {
 }
 
 void IsolateManager::StopSpares() {
+  keeper_.Stop();
   wanted_spares_ = 0;
 }
 

@@ -28,6 +28,7 @@
 #include "worker/agent/event_loop.h"
 #include "worker/agent/forbidden_call_watch.h"
 #include "worker/agent/isolate.h"
+#include "worker/agent/isolate_keeper.h"
 #include "worker/agent/lease_ledger.h"
 #include "worker/agent/oom_kills.h"
 #include "worker/agent/waiting_jobs.h"
@@ -71,6 +72,10 @@ class IsolateManager : private CellListener {
   Ticket Await(WaitingJobs::Ready ready);
   /// Isolates that have libraries, or a program evaluated.
   DerivedCells& derived() { return derived_; }
+  /// Isolates that wait for another job of their tenant.
+  IsolateKeeper& keeper() { return keeper_; }
+  /// Lets those go for which leases have left no memory. Call it where leases have changed.
+  void FitKept() { keeper_.FitInto(ledger_.memory_mb() - ledger_.used_memory_mb()); }
   /// Whether an isolate took the job that it was given. A cell whose isolates keep failing to is replaced.
   enum class HandOver : bool { kFailed, kWorked };
   void NoteHandOver(CellNumber cell, HandOver result);
@@ -128,6 +133,7 @@ class IsolateManager : private CellListener {
   WorkerStats stats_;
   ForbiddenCallWatch forbidden_calls_;
   OomKills oom_kills_;
+  IsolateKeeper keeper_;
   Spares spares_;  // oldest first
   WaitingJobs jobs_;
   std::size_t wanted_spares_;

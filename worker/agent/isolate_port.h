@@ -36,6 +36,10 @@ class IsolatePort {
   /// As Send, but takes over one payload.
   void SendOwned(const wire::Header& header, std::string payload);
 
+  /// Nothing has come that was not taken.
+  bool AllTaken() const { return reader_.buffered() == 0; }
+  bool AllWritten() const { return out_.empty(); }
+
   enum class WriteEnd : std::uint8_t { kFlushed, kBlocked, kPeerGone };
   /// Writes what is queued, as far as the socket takes it.
   WriteEnd Flush();

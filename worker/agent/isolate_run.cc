@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <variant>
@@ -10,6 +11,7 @@
 
 #include "common/logging.h"
 #include "common/wire/codec.h"
+#include "worker/agent/isolate_keeper.h"
 #include "worker/engine/engine.h"
 
 namespace skerry::agent {
@@ -57,7 +59,9 @@ IsolateRun::IsolateRun(EventLoop& loop, Isolate isolate, const JobPlan& plan, st
       port_(isolate_.socket(), MaxFrameBytes(plan.limits)),
       verdict_(plan.limits, attempt),
       gate_(plan.limits),
-      watch_(plan.limits) {}
+      watch_(plan.limits),
+      reusable_(ReuseKey(plan).has_value()),
+      used_(isolate_.past().jobs > 0) {}
 
 void IsolateRun::Start() {
   socket_watch_ = loop_.OnReadable(isolate_.socket(), [this] { OnSocketReadable(); });
@@ -83,7 +87,16 @@ Status IsolateRun::SetLimits() {
     baseline_.data = before->data;
   }
   cpu_baseline_ = *cpu;
-  return LimitData(isolate_.pid(), baseline_.data + Bytes::MiB(plan_.limits.memory_mb()) + kDataMargin);
+  const Bytes allowance = Bytes::MiB(plan_.limits.memory_mb()) + kDataMargin;
+  if (!reusable_) return LimitData(isolate_.pid(), baseline_.data + allowance);
+  if (!used_) {
+    isolate_.past().first = *memory;
+  } else if (auto peak = ReadPeakResident(isolate_.pid())) {
+    earlier_peak_ = *peak;
+  }
+  // Its next jobs begin with what earlier ones have left, within a bound, and have no less than they had.
+  return LimitData(isolate_.pid(), memory->data + allowance,
+                   isolate_.past().first.data + allowance + IsolateKeeper::kMaxLeftovers);
 }
 
 void IsolateRun::LogStep(LogText step) const {
@@ -100,6 +113,7 @@ void IsolateRun::SendJob() {
   wire::Dispatch dispatch = plan_.dispatch;
   dispatch.attempt = attempt_;
   dispatch.job.seed = seed_;
+  if (!reusable_) dispatch.job.reuse = Reuse::kNone;  // it is to leave behind its final
   // These three lines are how a test knows what has run, whoever was killed in between: the first is written
   // before a byte of the job can reach its program.
   LogStep("job is handed over");
@@ -155,7 +169,40 @@ void IsolateRun::AwaitExit() {
   ended_at_ = loop_.Now();
   socket_watch_.Reset();
   eof_timer_.Cancel();
-  timer_ = loop_.After(kExitGrace, [this] { Apply(RunEvent::kGraceOver); });
+  if (reusable_) {
+    timer_ = loop_.After(Millis(0),
+                         [this] { LetGoOrKill(); });  // nobody in this call expects to be gone behind it
+  } else {
+    timer_ = loop_.After(kExitGrace, [this] { Apply(RunEvent::kGraceOver); });
+  }
+}
+
+void IsolateRun::LetGoOrKill() {
+  if (TryEnd()) return;
+  if (!MayRunAnother()) return Apply(RunEvent::kGraceOver);
+  exit_watch_.Reset();
+  ++isolate_.past().jobs;
+  Apply(RunEvent::kLetGo);
+}
+
+// Its memory is looked at once it has tidied up. A step back in priority cannot be undone.
+bool IsolateRun::MayRunAnother() {
+  const bool good = verdict_.LeavesIsolateGood() && !watch_.lowered_priority() && port_.AllWritten() &&
+                    isolate_.past().jobs + 1 < IsolateKeeper::kMaxJobs;
+  if (!good) return false;
+  const auto cpu = ReadCpuTime(isolate_.pid());
+  const auto memory = ReadMemory(isolate_.pid());
+  const auto peak = ReadPeakResident(isolate_.pid());
+  if (!cpu || !memory || !peak) return false;
+  cpu_at_release_ = *cpu;
+  // Exact where it passed what earlier jobs had reached; else the most that was seen.
+  growth_at_release_ = *peak > earlier_peak_ ? *peak - baseline_.resident
+                                             : std::max(seen_peak_, memory->resident - baseline_.resident);
+  return true;
+}
+
+Isolate IsolateRun::TakeIsolate() {
+  return std::move(isolate_);
 }
 
 void IsolateRun::KillProcess() {
@@ -185,7 +232,9 @@ void IsolateRun::Stop(Cause cause, std::string why) {
 }
 
 void IsolateRun::CheckLimits() {
-  if (const auto cause = watch_.Check(loop_.Now(), TakeReadings())) {
+  const LimitWatch::Readings readings = TakeReadings();
+  seen_peak_ = std::max(seen_peak_, readings.memory_growth.value_or(Bytes()));
+  if (const auto cause = watch_.Check(loop_.Now(), readings)) {
     if (!HadEnded()) Stop(*cause);
     return;
   }
@@ -317,6 +366,9 @@ Usage IsolateRun::usage() const {
     const Micros cpu = exit_->cpu > cpu_baseline_ ? exit_->cpu - cpu_baseline_ : Micros(0);
     usage.cpu_ms = static_cast<double>(cpu.count()) / 1000;
     usage.memory_peak_bytes = (exit_->peak_resident - baseline_.resident).count();
+  } else if (released()) {
+    usage.cpu_ms = static_cast<double>((cpu_at_release_ - cpu_baseline_).count()) / 1000;
+    usage.memory_peak_bytes = growth_at_release_.count();
   }
   return usage;
 }

@@ -30,7 +30,8 @@ class RunListener {
   /// False: it could not be sent on; it is counted as dropped.
   virtual bool OnRunEvent(wire::Event event, std::string payload) = 0;
   virtual void OnRunCall(wire::Call call, std::string method, std::string params) = 0;
-  /// The process is reaped; verdict(), usage() and made_host_call() are complete.
+  /// The process is reaped, or released() to run other jobs; verdict(), usage() and made_host_call() are
+  /// complete.
   virtual void OnRunEnded() = 0;
 };
 
@@ -49,7 +50,14 @@ class IsolateRun {
   void Stop(Cause cause, std::string why = {});
 
   const Verdict& verdict() const { return verdict_; }
-  /// How the process ended; only inside OnRunEnded and after.
+  /// Its isolate lives on and is the caller's, who takes it inside OnRunEnded.
+  bool released() const { return state_ == RunState::kReleased; }
+  Isolate TakeIsolate();
+  /// With what it may have sent behind its final.
+  IsolatePort TakePort() { return std::move(port_); }
+  /// Earlier jobs had run in the isolate.
+  bool used_isolate() const { return used_; }
+  /// How the process ended, where it was not released; only inside OnRunEnded and after.
   const ExitStatus& exit_status() const { return *exit_; }
   pid_t pid() const { return isolate_.pid(); }
   CellNumber cell() const { return isolate_.cell(); }
@@ -69,6 +77,8 @@ class IsolateRun {
   void FlushOut();
   void StartClocks();
   void AwaitExit();
+  void LetGoOrKill();
+  bool MayRunAnother();
   void KillProcess();
   void CheckLimits();
   LimitWatch::Readings TakeReadings() const;
@@ -109,6 +119,12 @@ class IsolateRun {
   TimePoint sent_at_{};
   TimePoint ended_at_{};  // final read, killed, or found dead
   std::optional<ExitStatus> exit_;
+  const bool reusable_;  ///< its job shares isolates
+  const bool used_;      ///< earlier jobs have run in this one
+  Bytes earlier_peak_;   ///< resident, of the isolate's earlier jobs
+  Bytes seen_peak_;      ///< of growth, by the memory watch
+  Micros cpu_at_release_{0};
+  Bytes growth_at_release_;
 };
 
 }  // namespace skerry::agent

@@ -56,6 +56,21 @@ void JobRun::HashContent() {
   next_hashing_ = loop_.After(Millis(0), [this] { HashContent(); });
 }
 
+bool JobRun::SeekUsedIsolate() {
+  const auto key = fresh_only_ ? std::nullopt : ReuseKey(plan_);
+  if (!key) return false;
+  if (auto isolate = isolates_.keeper().Take(*key)) {
+    Run(std::move(*isolate));
+    return true;
+  }
+  used_ticket_ = isolates_.keeper().Await(*key, [this](std::optional<Isolate> isolate) {
+    if (isolate) return Run(std::move(*isolate));
+    fresh_only_ = true;
+    SeekIsolate();
+  });
+  return used_ticket_.waits();
+}
+
 void JobRun::SeekIsolate() {
   if (plan_.dispatch.job.program && !from_beginning_) {
     auto ticket = isolates_.derived().AwaitProgram(plan_, [this](Result<Isolate> isolate) {
@@ -73,6 +88,9 @@ void JobRun::SeekIsolate() {
     ticket_ = isolates_.derived().AwaitLibraries(plan_, TakeIsolate());
     return;
   }
+  const bool found = SeekUsedIsolate();
+  isolates_.FitKept();
+  if (found) return;
   if (auto isolate = isolates_.TakeSpare()) return Run(std::move(*isolate));
   ticket_ = isolates_.Await(TakeIsolate());
 }
@@ -145,17 +163,22 @@ void JobRun::OnRunEnded() {
   policy.retry = plan_.dispatch.job.retry;
   policy.made_host_call = run_->made_host_call();
   policy.may_run_again = deaths_ < kMaxDeaths;
+  policy.used_isolate = run_->used_isolate();
   policy.may_hand_over_again = failed_hand_overs_ < kMaxFailedHandOvers;
-  isolates_.stats().Count(ExitOf(run_->verdict(), run_->exit_status()));
+  if (!run_->released()) isolates_.stats().Count(ExitOf(run_->verdict(), run_->exit_status()));
   Decision decision = run_->verdict().Decide(policy);
   TellManager(decision);
-  if (decision.outcome.error && decision.outcome.error->code == Code::kCrash) ++crashes_;
+  if (decision.crashed) ++crashes_;
   started_ = started_ || run_->verdict().started();
   if (plan_.dispatch.job.receipt && run_->verdict().started()) {
     receipt_ = Receipt(plan_, content_, run_->seed(), run_->v8());
   }
   forbidden_calls_.End();
   const Usage measured = run_->usage();
+  if (run_->released()) {
+    IsolatePort port = run_->TakePort();
+    isolates_.keeper().Keep(run_->TakeIsolate(), std::move(port), *ReuseKey(plan_));
+  }
   run_.reset();
   if (decision.rerun != Rerun::kNo && !abandoned_) return RunAgain(decision);
   // What the worker measured, with the two figures that only the record had.
@@ -170,15 +193,16 @@ void JobRun::TellManager(const Decision& decision) {
   using HandOver = IsolateManager::HandOver;
   const Verdict& verdict = run_->verdict();
   const bool told = verdict.cause() == Cause::kCancelled || verdict.cause() == Cause::kAborted;
+  // One that was stopped while it was being sent says nothing about its cell, and no more does one in an
+  // isolate that others had used.
   const DerivedNumber derived = run_->derived_cell();
-  if (derived == 0 && verdict.started()) isolates_.NoteHandOver(run_->cell(), HandOver::kWorked);
-  if (!verdict.started() &&
-      !told) {  // one that was stopped while it was being sent says nothing about its cell
-    if (derived == 0) {
-      isolates_.NoteHandOver(run_->cell(), HandOver::kFailed);
-    } else {
-      isolates_.derived().NoteFailedHandOver(derived);
-    }
+  const bool failed = !verdict.started() && !told && !run_->used_isolate();
+  if (derived != 0) {
+    if (failed) isolates_.derived().NoteFailedHandOver(derived);
+  } else if (verdict.started()) {
+    isolates_.NoteHandOver(run_->cell(), HandOver::kWorked);
+  } else if (failed) {
+    isolates_.NoteHandOver(run_->cell(), HandOver::kFailed);
   }
   if (decision.retire_cell) {
     isolates_.derived().Retire(derived);
@@ -195,8 +219,9 @@ void JobRun::RunAgain(const Decision& decision) {
                                    {"code", NameOf(decision.outcome.error->code)},
                                    {"reason", decision.outcome.error->message}});
   ++isolates_.stats().reruns;
-  // Nothing that a program left behind in its cell can be to blame for the next.
+  // Nothing that other runs have left behind can be to blame for the next.
   from_beginning_ = true;
+  fresh_only_ = true;
   if (decision.rerun == Rerun::kAsNextAttempt) {
     ++attempt_;
     ++deaths_;
@@ -219,7 +244,9 @@ void JobRun::Finish(Outcome outcome) {
   // Before the FINAL: the broker may answer it with the next job.
   next_hashing_.Cancel();
   ticket_.Leave();
+  used_ticket_.Leave();
   lease_.Release();
+  isolates_.FitKept();
   if (!abandoned_) SendFinal(uplink_, plan_.dispatch, outcome, crashes_);
   const auto done = std::move(done_);
   done();

@@ -45,6 +45,8 @@ class JobRun : private RunListener {
   void HashContent();
   void SeekIsolate();
   WaitingJobs::Ready TakeIsolate();
+  /// False: none that earlier jobs of its kind have left, or may not be given one.
+  bool SeekUsedIsolate();
   void Run(Isolate isolate);
   void TellManager(const Decision& decision);
   void RunAgain(const Decision& decision);
@@ -68,7 +70,9 @@ class JobRun : private RunListener {
   std::uint32_t crashes_ = 0;  // of its runs, whatever their causes and whether or not another followed
   int failed_hand_overs_ = 0;
   bool from_beginning_ = false;  // whatever is kept of its program
+  bool fresh_only_ = false;      // it has run, and is not to be run again where others have
   IsolateManager::Ticket ticket_;
+  IsolateKeeper::Ticket used_ticket_;
   std::optional<IsolateRun> run_;
   ForbiddenCallWatch::Registration forbidden_calls_;
 };

@@ -43,6 +43,7 @@ class LimitWatch {
   std::optional<Cause> Check(TimePoint now, const Readings& readings);
   /// True once: the job has run long enough to step back behind shorter ones.
   bool ShouldLowerPriority();
+  bool lowered_priority() const { return lowered_; }
 
  private:
   void GiveBackSleep(TimePoint now);

@@ -116,8 +116,20 @@ Result<Micros> ReadCpuTime(pid_t pid) {
   return Micros(time.tv_sec * 1'000'000LL + time.tv_nsec / 1000);
 }
 
+Result<Bytes> ReadPeakResident(pid_t pid) {
+  char text[4096];
+  if (auto read = ReadProc(pid, "status", text); !read) return Fail(read.error());
+  const std::uint64_t kib = KibibytesOf(text, "\nVmHWM:");
+  if (kib == 0) return Fail(ErrorKind::kUnavailable, "process " + std::to_string(pid) + " has ended");
+  return Bytes::KiB(kib);
+}
+
 Status LimitData(pid_t pid, Bytes limit) {
-  const rlimit value{limit.count(), limit.count()};
+  return LimitData(pid, limit, limit);
+}
+
+Status LimitData(pid_t pid, Bytes soft, Bytes hard) {
+  const rlimit value{soft.count(), hard.count()};
   if (::prlimit(pid, RLIMIT_DATA, &value, nullptr) != 0) return FailErrno("prlimit(RLIMIT_DATA)");
   return {};
 }

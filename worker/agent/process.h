@@ -43,6 +43,11 @@ std::optional<Bytes> ReadGrowth(pid_t pid, const MemoryReading& baseline, Bytes 
 Status LimitData(pid_t pid, Bytes limit);
 /// Sets the soft limit alone, which can be lifted again; none: to the hard one.
 Status LimitDataForNow(pid_t pid, std::optional<Bytes> limit);
+/// The same with a soft limit below it, which can be raised again from outside (the sandbox has no call for
+/// it).
+Status LimitData(pid_t pid, Bytes soft, Bytes hard);
+/// The most that was resident in its life so far.
+Result<Bytes> ReadPeakResident(pid_t pid);
 /// Lowers its scheduling priority, so that a spinning program does not delay its neighbours (DESIGN
 /// section 6.10).
 void LowerPriority(pid_t pid);

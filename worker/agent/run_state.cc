@@ -4,7 +4,7 @@ namespace skerry::agent {
 
 RunTransition OnEvent(RunState state, RunEvent event) {
   const RunTransition stay{state, RunAction::kNothing};
-  if (state == RunState::kReaped) return stay;
+  if (state == RunState::kReaped || state == RunState::kReleased) return stay;
   switch (event) {
     case RunEvent::kJobSent:
       return state == RunState::kSending ? RunTransition{RunState::kRunning, RunAction::kStartClocks} : stay;
@@ -18,6 +18,8 @@ RunTransition OnEvent(RunState state, RunEvent event) {
     case RunEvent::kGraceOver:
       return state == RunState::kFinished ? RunTransition{RunState::kFinished, RunAction::kKillProcess}
                                           : stay;
+    case RunEvent::kLetGo:
+      return state == RunState::kFinished ? RunTransition{RunState::kReleased, RunAction::kReport} : stay;
     case RunEvent::kExited:
       return {RunState::kReaped, RunAction::kReport};
   }

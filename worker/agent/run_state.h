@@ -3,7 +3,8 @@
 //                   last byte written           final read
 //      kSending ───────────────────▶ kRunning ────────────▶ kFinished ──┐ grace over: kill
 //         │ kill                        │ kill                  │   ▲───┘
-//         ▼                             ▼                       │ exit
+//         ▼                             ▼                  exit │   └───── let go ──▶ kReleased (it runs
+//         other jobs)
 //      kKilled ◀────────────────────────┘                       ▼
 //         └───────────────────────────── exit ───────────▶   kReaped
 //
@@ -17,11 +18,11 @@
 
 namespace skerry::agent {
 
-enum class RunState : std::uint8_t { kSending, kRunning, kFinished, kKilled, kReaped };
-inline constexpr int kRunStateCount = 5;
+enum class RunState : std::uint8_t { kSending, kRunning, kFinished, kKilled, kReaped, kReleased };
+inline constexpr int kRunStateCount = 6;
 
-enum class RunEvent : std::uint8_t { kJobSent, kFinalRead, kKill, kGraceOver, kExited };
-inline constexpr int kRunEventCount = 5;
+enum class RunEvent : std::uint8_t { kJobSent, kFinalRead, kKill, kGraceOver, kLetGo, kExited };
+inline constexpr int kRunEventCount = 6;
 
 /// What the caller must do on a transition.
 enum class RunAction : std::uint8_t {
@@ -29,7 +30,7 @@ enum class RunAction : std::uint8_t {
   kStartClocks,  ///< deadline, CPU and memory checks begin
   kAwaitExit,    ///< stop the clocks; it may exit by itself for a moment
   kKillProcess,  ///< stop the clocks, SIGKILL; keep reading what it had sent
-  kReport,       ///< it is gone: decide and report
+  kReport,       ///< it is gone, or another's: decide and report
 };
 
 struct RunTransition {

@@ -21,6 +21,7 @@ TEST(RunState, FollowsTheDrawingForEveryStateAndEvent) {
       {{S::kRunning, E::kKill}, {S::kKilled, A::kKillProcess}},
       {{S::kRunning, E::kExited}, {S::kReaped, A::kReport}},
       {{S::kFinished, E::kGraceOver}, {S::kFinished, A::kKillProcess}},
+      {{S::kFinished, E::kLetGo}, {S::kReleased, A::kReport}},
       {{S::kFinished, E::kExited}, {S::kReaped, A::kReport}},
       {{S::kKilled, E::kExited}, {S::kReaped, A::kReport}},
   };

@@ -135,6 +135,8 @@ Decision Verdict::Decide(const RerunPolicy& policy) const {
   } else {
     decision = DecideByExit(policy);
   }
+  decision.crashed = decision.outcome.error && decision.outcome.error->code == Code::kCrash;
+  if (policy.used_isolate && started_ && !told_to_stop) decision = BlameNoneOf(std::move(decision), policy);
   decision.outcome.attempt = attempt_;
   decision.retire_cell = (exit_ && RetiresCell(exit_->signal)) || cause_ == Cause::kForbiddenCall;
   return decision;
@@ -202,6 +204,33 @@ Decision Verdict::HandOverFailed(const RerunPolicy& policy) const {
   Decision decision = Ended(MakeError(Code::kLost, "the job could not be handed over: " + why));
   if (policy.may_hand_over_again) decision.rerun = Rerun::kAsSameAttempt;
   return decision;
+}
+
+// What native code of an earlier job can bring about, and what its garbage can. In a fresh isolate the
+// program's own faults come again, and are its own. The wall clock is kept by the worker, what earlier jobs
+// add to it is a collection of bounded garbage, and no time is ever exact: where it may not run again that
+// verdict stands.
+Decision Verdict::BlameNoneOf(Decision decision, const RerunPolicy& policy) const {
+  if (!decision.outcome.error) return decision;
+  const JobError& error = *decision.outcome.error;
+  const bool may_be_others = error.code == Code::kOom || error.code == Code::kCrash ||
+                             error.code == Code::kLost || error.code == Code::kTimeout;
+  if (!may_be_others) return decision;
+  if (MayRunAgain(policy)) {
+    decision.rerun = Rerun::kAsNextAttempt;
+  } else if (cause_ != Cause::kWallClock && error.fault != Fault::kInfrastructure) {
+    decision.outcome.error =
+        MakeError(Code::kLost, "earlier jobs ran in its isolate and may have caused this: " + error.message);
+    decision.outcome.error->started = started_;
+  }
+  return decision;
+}
+
+bool Verdict::LeavesIsolateGood() const {
+  if (!final_ || exit_) return false;
+  if (final_->ok()) return true;
+  const Code code = final_->error->code;
+  return code == Code::kCompile || code == Code::kRuntime || code == Code::kValidation;
 }
 
 Decision Verdict::Ended(JobError error) const {

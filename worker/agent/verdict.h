@@ -66,11 +66,14 @@ struct RerunPolicy {
   bool made_host_call = false;
   bool may_run_again = true;        ///< not yet re-run after a death
   bool may_hand_over_again = true;  ///< not yet given up on handing over
+  /// Earlier jobs have run in its isolate: what becomes of it may be their doing (decision 16).
+  bool used_isolate = false;
 };
 
 struct Decision {
   Outcome outcome;  ///< without what the caller measures: wall, CPU and memory usage, event counts
   Rerun rerun = Rerun::kNo;
+  bool crashed = false;  ///< it was a CRASH, whoever is blamed for it
   bool retire_cell =
       false;  ///< SEGV, ILL, TRAP, SYS: forks share layout and canaries, so no second try at them
 };
@@ -92,6 +95,8 @@ class Verdict {
   /// What comes from now on changes nothing.
   bool decided() const { return final_.has_value() || cause_.has_value() || exit_.has_value(); }
   bool has_final() const { return final_.has_value(); }
+  /// The program ended by itself, so that its isolate may run another.
+  bool LeavesIsolateGood() const;
   std::optional<Cause> cause() const { return cause_; }
   MemoryEvidence evidence() const { return evidence_; }
 
@@ -106,6 +111,7 @@ class Verdict {
   Decision MachineShortOfMemory(const RerunPolicy& policy) const;
   Decision HandOverFailed(const RerunPolicy& policy) const;
   Decision Ended(JobError error) const;
+  Decision BlameNoneOf(Decision decision, const RerunPolicy& policy) const;
   std::string DescribeExit() const;
 
   Limits limits_;

@@ -145,6 +145,7 @@ int Main(int argc, char** argv) {
   options.recipe.keep = [&engine = **engine](const CellProgram& program) {
     return KeepProgram(engine, program);
   };
+  options.isolate.renew = [&engine = **engine] { return engine.Renew().has_value(); };
   options.v8_version = engine::V8Version();
   const std::string v8_flags = engine::V8Flags(line->engine.jit);
   options.v8_flags = v8_flags;

@@ -4,6 +4,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "common/wire/codec.h"
 #include "worker/cell/control.h"
 #include "worker/cell/sandbox.h"
@@ -21,6 +23,24 @@ void SendFinal(IsolatePort& port, const Outcome& outcome) {
             {outcome.error ? std::string_view(payload) : std::string_view(outcome.value)});
 }
 
+/// Whatever answers have come for an earlier job after its end are nobody's.
+wire::Dispatch AwaitDispatch(IsolatePort& port, std::vector<std::string>* payloads) {
+  for (;;) {
+    wire::Header header = port.Receive(payloads);
+    if (auto* dispatch = std::get_if<wire::Dispatch>(&header); dispatch != nullptr && payloads->size() == 2)
+      return std::move(*dispatch);
+    if (!std::holds_alternative<wire::Answer>(header)) _exit(kLockDownFailed);
+  }
+}
+
+/// In step with Verdict::LeavesIsolateGood.
+bool MayTakeAnother(const wire::Dispatch& dispatch, const Outcome& outcome) {
+  if (dispatch.job.reuse != Reuse::kContext) return false;
+  if (outcome.ok()) return true;
+  const Code code = outcome.error->code;
+  return code == Code::kCompile || code == Code::kRuntime || code == Code::kValidation;
+}
+
 }  // namespace
 
 void RunIsolate(const IsolateWork& work, Mechanisms held, int socket) {
@@ -32,11 +52,15 @@ void RunIsolate(const IsolateWork& work, Mechanisms held, int socket) {
   work.prepare();
   IsolatePort port(kJobFd);
   std::vector<std::string> payloads;
-  const wire::Header header = port.Receive(&payloads);
-  const auto* dispatch = std::get_if<wire::Dispatch>(&header);
-  if (dispatch == nullptr || payloads.size() != 2) _exit(kLockDownFailed);
-  SendFinal(port, work.body(*dispatch, payloads, port));
-  _exit(0);
+  for (;;) {
+    const wire::Dispatch dispatch = AwaitDispatch(port, &payloads);
+    const Outcome outcome = work.body(dispatch, payloads, port);
+    SendFinal(port, outcome);
+    if (!MayTakeAnother(dispatch, outcome) || !work.renew()) _exit(0);
+    wire::Credit ready;
+    ready.slots = 1;
+    port.Send(ready, {});
+  }
 }
 
 }  // namespace skerry::cell

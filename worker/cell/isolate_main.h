@@ -1,5 +1,7 @@
 // The life of an isolate, from just after its fork to its exit: lock down, wait for a job, run it, tell,
-// leave.
+// leave. Where the job asked for `reuse: "context"` and ended by itself it is made ready for another of its
+// tenant's instead, and says so (CREDIT) once it is; that there is no other is the worker's to decide, which
+// kills it.
 //
 // Threads: one. Ownership: never returns, never runs destructors of what the template owns.
 #pragma once
@@ -26,6 +28,8 @@ struct IsolateWork {
   /// Done while it waits for its job.
   std::function<void()> prepare = [] {};
   IsolateBody body;
+  /// Makes it ready for another job; false: it cannot be. Without it there is no other.
+  std::function<bool()> renew = [] { return false; };
 };
 
 /// `socket` is the isolate's end of its socket; every other descriptor but 0-2 is closed. `held`: by its

@@ -25,18 +25,29 @@ class Player {
   explicit Player(int socket) : socket_(socket), reader_(1u << 30) {}
 
   void Play() {
-    const wire::Frame frame = Receive();
-    auto header = wire::Decode(frame.header);
-    if (!header || !std::holds_alternative<wire::Dispatch>(*header) || frame.payloads.size() != 2)
-      _exit(kScriptBug);
-    dispatch_ = std::get<wire::Dispatch>(*header);
-    input_ = frame.payloads[1];
-    std::istringstream script(frame.payloads[0]);
-    for (std::string line; std::getline(script, line);) Command(line);
+    do {
+      PlayOne();
+    } while (dispatch_.job.reuse == Reuse::kContext);
     _exit(0);
   }
 
  private:
+  void PlayOne() {
+    const wire::Frame frame = Receive();
+    auto header = wire::Decode(frame.header);
+    if (header && std::holds_alternative<wire::Answer>(*header)) return;  // of an earlier job
+    if (!header || !std::holds_alternative<wire::Dispatch>(*header) || frame.payloads.size() != 2)
+      _exit(kScriptBug);
+    dispatch_ = std::get<wire::Dispatch>(*header);
+    input_ = frame.payloads[1];
+    calls_ = 0;
+    ++jobs_;
+    std::istringstream script(frame.payloads[0]);
+    for (std::string line; std::getline(script, line);) Command(line);
+    wire::Credit ready;
+    ready.slots = 1;
+    if (dispatch_.job.reuse == Reuse::kContext) Send(ready, {});
+  }
   void Write(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t n = ::write(socket_, bytes.data(), bytes.size());
@@ -73,6 +84,7 @@ class Player {
     if (verb == "echo") return Ok(answer_);
     if (verb == "input") return Ok(input_);
     if (verb == "seed") return Ok(std::to_string(dispatch_.job.seed.value()));
+    if (verb == "jobs") return Ok(std::to_string(jobs_));
     if (verb == "attempt") return Ok(std::to_string(dispatch_.attempt));
     if (verb == "big") return Ok("\"" + std::string(std::stoul(rest) - 2, 'x') + "\"");
     if (verb == "final") {
@@ -119,9 +131,10 @@ class Player {
       const std::size_t space = rest.find(' ');
       Send(call, {rest.substr(0, space), std::string_view(rest).substr(space + 1)});
       if (verb == "call") AwaitAnswer();
-    } else if (verb == "on-attempt") {
+    } else if (verb == "on-attempt" || verb == "on-job") {
       const std::size_t space = rest.find(' ');
-      if (dispatch_.attempt == std::stoul(rest.substr(0, space))) Command(rest.substr(space + 1));
+      const std::uint32_t now = verb == "on-job" ? jobs_ : dispatch_.attempt;
+      if (now == std::stoul(rest.substr(0, space))) Command(rest.substr(space + 1));
     } else {
       return false;
     }
@@ -195,6 +208,7 @@ class Player {
   std::string input_;
   std::string answer_;
   std::uint32_t calls_ = 0;
+  std::uint32_t jobs_ = 0;  // this one included
 };
 
 }  // namespace
