@@ -19,7 +19,7 @@
 
 namespace skerry {
 
-/// Twice what V8's stack lets JSON.stringify write.
+/// More than twice what V8's stack lets JSON.stringify write, so that only inputs and answers can meet it.
 inline constexpr std::size_t kMaxMsgpackDepth = 20'000;
 
 /// Exactly one value, in `bytes` from end to end. Any of MessagePack's forms of a number or a length is

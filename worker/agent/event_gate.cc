@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/text_check.h"
+#include "worker/agent/value_check.h"
 
 namespace skerry::agent {
 namespace {
@@ -31,16 +32,17 @@ Result<Pass> EventGate::OnEvent(const wire::Event& event, std::string_view paylo
   std::uint64_t& count = status ? status_events_ : console_events_;
   const LimitId cap = status ? LimitId::kMaxStatusEvents : LimitId::kMaxConsoleEvents;
   if (count >= Limit(cap)) return Drop(cap);
-  if (payload.size() > Limit(LimitId::kMaxEventBytes)) return Drop(LimitId::kMaxEventBytes);
-  if (event_bytes_ + payload.size() > Limit(LimitId::kMaxEventsTotalBytes)) {
+  const std::uint64_t bytes = status ? LeastTextBytes(payload, encoding_) : payload.size();
+  if (bytes > Limit(LimitId::kMaxEventBytes)) return Drop(LimitId::kMaxEventBytes);
+  if (event_bytes_ + bytes > Limit(LimitId::kMaxEventsTotalBytes)) {
     return Drop(LimitId::kMaxEventsTotalBytes);
   }
-  if (status ? !IsJson(payload, JsonLayout::kOneLine) : !IsUtf8(payload)) {
-    return Fail(Broken(status ? "a status event that is not JSON" : "a console event that is not UTF-8"));
-  }
+  if (status && !IsValue(payload, encoding_))
+    return Fail(Broken("a status event that is not " + std::string(WhatItIs(encoding_))));
+  if (!status && !IsUtf8(payload)) return Fail(Broken("a console event that is not UTF-8"));
   if (event.truncated) tripped_.Add(LimitId::kMaxEventBytes);
   ++count;
-  event_bytes_ += payload.size();
+  event_bytes_ += bytes;
   return Pass::kForward;
 }
 
@@ -66,11 +68,12 @@ void EventGate::OnDropped(std::uint64_t events) {
 Status EventGate::OnCall(std::uint32_t call, std::string_view method, std::string_view params) {
   if (call != calls_ + 1) return Fail(Broken("host call " + std::to_string(call) + " out of sequence"));
   if (call > Limit(LimitId::kMaxDataRequests)) return Fail(Broken("a host call past maxDataRequests"));
-  if (method.size() + params.size() > Limit(LimitId::kMaxParamsBytes)) {
+  if (method.size() + LeastTextBytes(params, encoding_) > Limit(LimitId::kMaxParamsBytes)) {
     return Fail(Broken("a host call past maxParamsBytes"));
   }
   if (!IsUtf8(method)) return Fail(Broken("a host call whose method is not UTF-8"));
-  if (!IsJson(params, JsonLayout::kOneLine)) return Fail(Broken("a host call whose params are not JSON"));
+  if (!IsValue(params, encoding_))
+    return Fail(Broken("a host call whose params are not " + std::string(WhatItIs(encoding_))));
   calls_ = call;
   open_calls_.insert(call);
   return {};
@@ -96,17 +99,24 @@ void EventGate::Report(Usage& usage) const {
   usage.tripped = tripped_;
 }
 
-void CheckAnswer(wire::AnswerKind& kind, std::string& payload) {
-  const bool fits = kind == wire::AnswerKind::kValue ? IsJson(payload) : IsUtf8(payload);
-  if (fits) return;
+void CheckAnswer(wire::AnswerKind& kind, std::string& payload, Encoding encoding) {
+  const bool value = kind == wire::AnswerKind::kValue;
+  // What JSON has not is the isolate's to refuse: it can say what that is.
+  const bool is_value = value && (encoding == Encoding::kMsgpack || IsJson(payload));
+  if (is_value || (!value && IsUtf8(payload))) return;
   kind = wire::AnswerKind::kError;
   payload = "the host's answer is not what the protocol allows: neither JSON nor an error's text";
 }
 
-std::size_t MaxFrameBytes(const Limits& limits) {
-  return std::max({limits.Get(LimitId::kMaxResultBytes), limits.Get(LimitId::kMaxParamsBytes),
-                   limits.Get(LimitId::kMaxEventBytes), static_cast<std::uint64_t>(kMaxDetailBytes)}) +
-         kSlack;
+std::size_t MaxFrameBytes(const Limits& limits, Encoding encoding) {
+  const std::uint64_t value =
+      std::max({limits.Get(LimitId::kMaxResultBytes), limits.Get(LimitId::kMaxParamsBytes),
+                limits.Get(LimitId::kMaxEventBytes)});
+  constexpr std::uint64_t kLargest =
+      SpecOf(LimitId::kMaxResultBytes).hard_maximum;  // of ZeroMQ's frames as well
+  const std::uint64_t bytes =
+      encoding == Encoding::kJson ? value : std::min(value * kMsgpackGrowth, kLargest);
+  return std::max(bytes, static_cast<std::uint64_t>(kMaxDetailBytes)) + kSlack;
 }
 
 }  // namespace skerry::agent

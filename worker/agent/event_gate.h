@@ -14,6 +14,7 @@
 #include <set>
 #include <string_view>
 
+#include "common/job.h"
 #include "common/limit_set.h"
 #include "common/limits.h"
 #include "common/outcome.h"
@@ -26,7 +27,8 @@ enum class Pass : std::uint8_t { kForward, kDrop };
 
 class EventGate {
  public:
-  explicit EventGate(const Limits& limits) : limits_(limits) {}
+  explicit EventGate(const Limits& limits, Encoding encoding = Encoding::kJson)
+      : limits_(limits), encoding_(encoding) {}
 
   Result<Pass> OnEvent(const wire::Event& event, std::string_view payload);
   /// The isolate's own figure; it can only grow.
@@ -48,6 +50,7 @@ class EventGate {
   std::uint64_t Limit(LimitId id) const { return limits_.Get(id); }
 
   Limits limits_;
+  Encoding encoding_;
   std::uint64_t status_events_ = 0;
   std::uint64_t console_events_ = 0;
   std::uint64_t event_bytes_ = 0;
@@ -59,11 +62,11 @@ class EventGate {
   LimitSet tripped_;
 };
 
-/// A value from the client that is not JSON breaks the wire, which is not the program's fault: it becomes an
-/// error that says so, for the call to reject with.
-void CheckAnswer(wire::AnswerKind& kind, std::string& payload);
+/// A value from the client that is not JSON, or MessagePack, breaks the wire, which is not the program's
+/// fault: it becomes an error that says so, for the call to reject with.
+void CheckAnswer(wire::AnswerKind& kind, std::string& payload, Encoding encoding = Encoding::kJson);
 
 /// The largest payload frame that a run with these limits may send.
-std::size_t MaxFrameBytes(const Limits& limits);
+std::size_t MaxFrameBytes(const Limits& limits, Encoding encoding = Encoding::kJson);
 
 }  // namespace skerry::agent

@@ -185,5 +185,57 @@ TEST(MaxFrameBytes, FitsTheLargestThingThatARunMaySend) {
   EXPECT_GE(MaxFrameBytes(limits), 3 * kMaxErrorBytes) << "an error's texts";
 }
 
+TEST(EventGate, HoldsMessagePackToWhatItsJsonTextIsAtLeast) {
+  Limits limits;
+  limits.Set(LimitId::kMaxEventBytes, 64);
+  limits.Set(LimitId::kMaxEventsTotalBytes, 100);
+  limits.Set(LimitId::kMaxParamsBytes, 21);
+  EventGate gate(limits, Encoding::kMsgpack);
+  const auto text = [](std::size_t bytes) {
+    return "\xd9" + std::string(1, static_cast<char>(bytes - 2)) + std::string(bytes - 2, 'x');
+  };
+  EXPECT_EQ(*gate.OnEvent(StatusEvent(), text(193)), Pass::kDrop) << "at least 65 bytes of JSON";
+  EXPECT_EQ(*gate.OnEvent(StatusEvent(), text(192)), Pass::kForward);
+  EXPECT_EQ(*gate.OnEvent(StatusEvent(), text(109)), Pass::kDrop) << "64 and 37 pass the total";
+  EXPECT_EQ(*gate.OnEvent(StatusEvent(), text(108)), Pass::kForward);
+  EXPECT_FALSE(gate.OnCall(1, "m", text(61))) << "1 and at least 21";
+  EXPECT_TRUE(gate.OnCall(1, "m", text(60)));
+}
+
+TEST(EventGate, CallsStatusesAndParamsThatAreNotMessagePackABrokenProtocol) {
+  for (const char* wrong : {"\xc1", "", "\xc0\xc0", "\x91",
+                            "\xc4\x01"
+                            "a",
+                            "\xa1\xff"}) {
+    EventGate gate(Limits(), Encoding::kMsgpack);
+    EXPECT_FALSE(gate.OnEvent(StatusEvent(), wrong));
+    EXPECT_FALSE(gate.OnCall(1, "m", wrong));
+    EXPECT_TRUE(gate.OnEvent(Console(), "text"));
+    EXPECT_TRUE(gate.OnCall(1, "m", "\x91\x01"));
+  }
+}
+
+TEST(EventGate, LeavesAnswersInMessagePackToTheIsolate) {
+  wire::AnswerKind kind = wire::AnswerKind::kValue;
+  std::string payload = "\xc1";
+  CheckAnswer(kind, payload, Encoding::kMsgpack);
+  EXPECT_EQ(kind, wire::AnswerKind::kValue);
+  CheckAnswer(kind, payload);
+  EXPECT_EQ(kind, wire::AnswerKind::kError);
+  kind = wire::AnswerKind::kError;
+  payload = "\xff";
+  CheckAnswer(kind, payload, Encoding::kMsgpack);
+  EXPECT_NE(payload, "\xff") << "an error's text is text";
+}
+
+TEST(EventGate, FramesOfMessagePackAreAsLargeAsTheirTextMayMakeThemAndNoLargerThanTheLinkTakes) {
+  Limits limits;
+  limits.Set(LimitId::kMaxResultBytes, 10u << 20);
+  const std::size_t slack = MaxFrameBytes(limits) - (10u << 20);
+  EXPECT_EQ(MaxFrameBytes(limits, Encoding::kMsgpack), (30u << 20) + slack);
+  limits.Set(LimitId::kMaxResultBytes, 256u << 20);
+  EXPECT_EQ(MaxFrameBytes(limits, Encoding::kMsgpack), (256u << 20) + slack);
+}
+
 }  // namespace
 }  // namespace skerry::agent

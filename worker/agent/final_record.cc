@@ -8,6 +8,7 @@
 #include "common/units.h"
 #include "common/utf8.h"
 #include "common/wire/codec.h"
+#include "worker/agent/value_check.h"
 
 namespace skerry::agent {
 namespace {
@@ -66,7 +67,8 @@ Result<JobError> CheckError(const wire::Final& final, const std::string& payload
 
 }  // namespace
 
-Result<Outcome> CheckFinal(const wire::Final& final, std::string payload, const Limits& limits) {
+Result<Outcome> CheckFinal(const wire::Final& final, std::string payload, const Limits& limits,
+                           Encoding encoding) {
   Outcome outcome;
   // Its word alone: what no job can have had is none.
   if (final.usage.heap_peak_bytes <= kMaxHeap.count())
@@ -78,12 +80,16 @@ Result<Outcome> CheckFinal(const wire::Final& final, std::string payload, const 
     outcome.error = std::move(*error);
     return outcome;
   }
-  if (payload.size() > limits.Get(LimitId::kMaxResultBytes)) {
+  const std::uint64_t least = encoding == Encoding::kJson ? payload.size() : LeastJsonBytes(payload.size());
+  if (least > limits.Get(LimitId::kMaxResultBytes)) {
     return Fail(ErrorKind::kInvalid,
                 "a result of " + std::to_string(payload.size()) + " bytes, over maxResultBytes");
   }
-  if (!IsJson(payload, JsonLayout::kOneLine)) return Fail(ErrorKind::kInvalid, "a result that is not JSON");
-  outcome.usage.result_bytes = payload.size();
+  if (!IsValue(payload, encoding))
+    return Fail(ErrorKind::kInvalid, "a result that is not " + std::string(WhatItIs(encoding)));
+  const std::uint64_t told = final.usage.result_bytes;
+  const bool can_be = told >= least && told <= limits.Get(LimitId::kMaxResultBytes);
+  outcome.usage.result_bytes = encoding == Encoding::kMsgpack && can_be ? told : least;
   outcome.value = std::move(payload);
   return outcome;
 }

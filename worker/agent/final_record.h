@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "common/job.h"
 #include "common/limits.h"
 #include "common/outcome.h"
 #include "common/result.h"
@@ -17,6 +18,10 @@ namespace skerry::agent {
 /// the codes VALIDATION, COMPILE, RUNTIME, LIMIT and OOM with a fault and a limit that go with them. Texts
 /// are cut to kMaxErrorBytes, and of the usage only heap_peak_bytes and dropped_events are taken: the worker
 /// counts the rest.
-Result<Outcome> CheckFinal(const wire::Final& final, std::string payload, const Limits& limits);
+///
+/// A value in MessagePack is within the limit as far as its size can tell, and its JSON text is as long as
+/// the record says, where that can be true.
+Result<Outcome> CheckFinal(const wire::Final& final, std::string payload, const Limits& limits,
+                           Encoding encoding = Encoding::kJson);
 
 }  // namespace skerry::agent

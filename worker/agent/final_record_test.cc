@@ -116,5 +116,26 @@ TEST(CheckFinal, HoldsAResultToItsSizeAndToJson) {
   EXPECT_FALSE(CheckFinal(Ok(), "{\"a", limits));
 }
 
+TEST(CheckFinal, TakesAValueInMessagePackAndTheSizeOfItsTextAsFarAsThatCanBe) {
+  Limits limits;
+  limits.Set(LimitId::kMaxResultBytes, 10);
+  const auto check = [&](std::string value, std::uint64_t told) {
+    wire::Final final = Ok();
+    final.usage.result_bytes = told;
+    return CheckFinal(final, std::move(value), limits, Encoding::kMsgpack);
+  };
+  EXPECT_EQ(check("\x91\x01", 3)->usage.result_bytes, 3u);
+  EXPECT_EQ(check("\x91\x01", 10)->usage.result_bytes, 10u);
+  EXPECT_EQ(check("\x91\x01", 11)->usage.result_bytes, 1u) << "past the limit";
+  EXPECT_EQ(check("\x91\x01", 0)->usage.result_bytes, 1u) << "no text is that short";
+  EXPECT_TRUE(check("\xbd" + std::string(29, 'x'), 10).has_value());
+  EXPECT_FALSE(check("\xbe" + std::string(30, 'x'), 10).has_value()) << "at least 11 bytes of JSON";
+  for (const char* wrong : {"", "\xc1", "\x01\x02",
+                            "\xc4\x01"
+                            "a"})
+    EXPECT_FALSE(check(wrong, 1)) << wrong;
+  EXPECT_FALSE(CheckFinal(Ok(), "\x91\x01", limits)) << "of a job whose values are JSON";
+}
+
 }  // namespace
 }  // namespace skerry::agent

@@ -56,9 +56,9 @@ IsolateRun::IsolateRun(EventLoop& loop, Isolate isolate, const JobPlan& plan, st
       oom_kills_(oom_kills),
       listener_(listener),
       isolate_(std::move(isolate)),
-      port_(isolate_.socket(), MaxFrameBytes(plan.limits)),
-      verdict_(plan.limits, attempt),
-      gate_(plan.limits),
+      port_(isolate_.socket(), MaxFrameBytes(plan.limits, plan.dispatch.job.encoding)),
+      verdict_(plan.limits, attempt, plan.dispatch.job.encoding),
+      gate_(plan.limits, plan.dispatch.job.encoding),
       watch_(plan.limits),
       reusable_(ReuseKey(plan).has_value()),
       used_(isolate_.past().jobs > 0) {}
@@ -215,7 +215,7 @@ void IsolateRun::KillProcess() {
 
 void IsolateRun::Answer(std::uint32_t call, wire::AnswerKind kind, std::string payload) {
   if (state_ != RunState::kRunning) return;
-  CheckAnswer(kind, payload);
+  CheckAnswer(kind, payload, plan_.dispatch.job.encoding);
   const auto delivered = gate_.OnAnswer(call, kind, payload.size());
   if (!delivered) return;
   LogStep("call is answered");

@@ -50,7 +50,9 @@ std::variant<JobPlan, JobError> PlanJob(wire::Dispatch dispatch, std::vector<std
   }
   // V8 would read other bytes as U+FFFD: another program than was sent.
   if (!IsUtf8(payloads[0])) return Invalid("the code is not UTF-8");
-  if (!IsUtf8(payloads[1])) return Invalid("the input is not UTF-8");
+  // MessagePack is the isolate's to read: it says what is wrong with it.
+  if (dispatch.job.encoding == Encoding::kJson && !IsUtf8(payloads[1]))
+    return Invalid("the input is not UTF-8");
   auto libraries = shelf.Pick(dispatch.job.libraries);
   if (!libraries) return Invalid(std::move(libraries.error().message));
   JobPlan plan;

@@ -96,7 +96,7 @@ bool Verdict::FinalRecord(const wire::Final& final, std::string payload) {
     Record(Cause::kProtocolBroken, "a final before the job was sent");
     return false;
   }
-  auto outcome = CheckFinal(final, std::move(payload), limits_);
+  auto outcome = CheckFinal(final, std::move(payload), limits_, encoding_);
   if (!outcome) {
     Record(Cause::kProtocolBroken, outcome.error().message);
     return false;

@@ -80,7 +80,8 @@ struct Decision {
 
 class Verdict {
  public:
-  Verdict(const Limits& limits, std::uint32_t attempt) : limits_(limits), attempt_(attempt) {}
+  Verdict(const Limits& limits, std::uint32_t attempt, Encoding encoding = Encoding::kJson)
+      : limits_(limits), attempt_(attempt), encoding_(encoding) {}
 
   /// The job's last byte is written: the program may be running.
   void JobSent() { started_ = true; }
@@ -116,6 +117,7 @@ class Verdict {
 
   Limits limits_;
   std::uint32_t attempt_;
+  Encoding encoding_;
   bool started_ = false;
   std::optional<Outcome> final_;
   std::optional<Cause> cause_;

@@ -209,5 +209,68 @@ TEST(JudgeMemory, NeedsNineTenthsOfTheBudgetOverTheBaselineAndFilePages) {
   EXPECT_EQ(JudgeMemory(Bytes::MiB(10), base, 100), MemoryEvidence::kNo);
 }
 
+TEST(Verdict, RunsWhatEndedWhereOthersHadRunOnceMoreOrBlamesNobodyForIt) {
+  struct Case {
+    std::function<void(Verdict&)> end;
+    const char* own;        // in an isolate of its own
+    const char* not_again;  // where others had run, and it may not run again
+  };
+  const auto dies = [](int signal, MemoryEvidence evidence = MemoryEvidence::kNo) {
+    return [=](Verdict& verdict) {
+      ExitStatus status;
+      status.signal = signal;
+      verdict.Exited(status, evidence);
+    };
+  };
+  const auto killed = [&](Cause cause) {
+    return [=](Verdict& verdict) {
+      verdict.Record(cause, "why");
+      dies(SIGKILL)(verdict);
+    };
+  };
+  for (const Case& one :
+       std::vector<Case>{{dies(SIGSEGV), "CRASH:", "LOST:"},
+                         {dies(SIGABRT, MemoryEvidence::kYes), "OOM:memoryMb", "LOST:"},
+                         {dies(0), "CRASH:", "LOST:"},
+                         {dies(SIGKILL), "LOST:", "LOST:"},
+                         {dies(SIGKILL, MemoryEvidence::kOomKiller), "OOM:", "OOM:"},
+                         {killed(Cause::kMemory), "OOM:memoryMb", "LOST:"},
+                         {killed(Cause::kCpuClock), "TIMEOUT:cpuMs", "LOST:"},
+                         {killed(Cause::kWallClock), "TIMEOUT:timeoutMs", "TIMEOUT:timeoutMs"},
+                         {killed(Cause::kProtocolBroken), "CRASH:", "LOST:"},
+                         {killed(Cause::kForbiddenCall), "CRASH:", "LOST:"}}) {
+    Verdict verdict = Started();
+    one.end(verdict);
+    RerunPolicy policy = Allowed();
+    policy.used_isolate = true;
+    const Decision again = verdict.Decide(policy);
+    EXPECT_EQ(again.rerun, Rerun::kAsNextAttempt) << one.own;
+    for (const auto& forbid : std::vector<std::function<void()>>{[&] { policy.retry = Retry::kNever; },
+                                                                 [&] { policy.made_host_call = true; },
+                                                                 [&] { policy.may_run_again = false; }}) {
+      policy = Allowed();
+      policy.used_isolate = true;
+      forbid();
+      const Decision last = verdict.Decide(policy);
+      EXPECT_EQ(last.rerun, Rerun::kNo) << one.own;
+      EXPECT_EQ(Text(last), one.not_again) << one.own;
+      EXPECT_EQ(last.crashed, std::string(one.own) == "CRASH:") << one.own;
+      policy.used_isolate = false;
+      EXPECT_EQ(Text(verdict.Decide(policy)), one.own);
+    }
+  }
+}
+
+TEST(Verdict, WhatAClientOrAnOperatorEndedIsNotRunAgainWhereverItRan) {
+  for (const Cause cause : {Cause::kCancelled, Cause::kAborted}) {
+    Verdict verdict = Started();
+    verdict.Record(cause);
+    verdict.Exited({}, MemoryEvidence::kNo);
+    RerunPolicy policy = Allowed();
+    policy.used_isolate = true;
+    EXPECT_EQ(verdict.Decide(policy).rerun, Rerun::kNo);
+  }
+}
+
 }  // namespace
 }  // namespace skerry::agent

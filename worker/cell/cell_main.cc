@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "common/wire/codec.h"
+#include "worker/cell/msgpack_job.h"
 #include "worker/cell/template_process.h"
 #include "worker/engine/engine.h"
 
@@ -99,7 +100,12 @@ Outcome RunProgram(engine::Engine& engine, const wire::Dispatch& dispatch,
   engine::Program program = ProgramOf(dispatch.job);
   program.code = payloads[0];
   program.input = payloads[1];
-  return engine.Run(program, port);
+  if (dispatch.job.encoding == Encoding::kJson) return engine.Run(program, port);
+  program.limits.Set(LimitId::kMaxDataBytes, kUnlimited);  // the worker has counted what crosses
+  return RunMsgpackJob(program.input, port, [&](std::string_view input, engine::JobPort& over) {
+    program.input = input;
+    return engine.Run(program, over);
+  });
 }
 
 // Does glibc's housekeeping once here that every fork would else do for itself, copying the pages of all
