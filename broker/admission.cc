@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "broker/library_names.h"
 #include "common/wire/codec.h"
 
 namespace skerry::broker {
@@ -34,6 +35,9 @@ std::optional<JobError> CheckFields(const JobSpec& spec, const std::vector<Paylo
   if (!spec.code_hash.empty() && spec.code_hash.size() != kCodeHashBytes) {
     return Invalid("codeHash must be 32 bytes, got " + std::to_string(spec.code_hash.size()));
   }
+  if (spec.program && spec.code_hash.empty())
+    return Invalid("program must come with the codeHash of its code");
+  if (auto fault = FaultInLibraries(spec.libraries, kMaxLibraries)) return Invalid(*std::move(fault));
   if (payloads.size() != 2) {
     return Invalid("submit must have 2 payload frames (code, input), got " + std::to_string(payloads.size()));
   }
@@ -41,6 +45,14 @@ std::optional<JobError> CheckFields(const JobSpec& spec, const std::vector<Paylo
 }
 
 }  // namespace
+
+std::optional<JobError> CheckCode(const Payload& code, const Limits& limits) {
+  const std::uint64_t max_code = limits.Get(LimitId::kMaxCodeBytes);
+  if (code.size() <= max_code) return std::nullopt;
+  return Invalid(
+      "code is " + std::to_string(code.size()) + " bytes, over maxCodeBytes " + std::to_string(max_code),
+      "maxCodeBytes");
+}
 
 std::variant<Limits, JobError> Admit(const JobSpec& spec, const std::vector<Payload>& payloads,
                                      const BrokerConfig& config) {
@@ -52,13 +64,7 @@ std::variant<Limits, JobError> Admit(const JobSpec& spec, const std::vector<Payl
   if (const auto* refusal = std::get_if<LimitRefusal>(&resolved))
     return Invalid(refusal->message, refusal->field);
   const Limits& limits = std::get<Limits>(resolved);
-
-  const std::uint64_t max_code = limits.Get(LimitId::kMaxCodeBytes);
-  if (payloads[0].size() > max_code) {
-    return Invalid("code is " + std::to_string(payloads[0].size()) + " bytes, over maxCodeBytes " +
-                       std::to_string(max_code),
-                   "maxCodeBytes");
-  }
+  if (auto refused = CheckCode(payloads[0], limits)) return *std::move(refused);
   if (payloads[1].size() > kMaxInputBytes) {
     return Invalid("input is " + std::to_string(payloads[1].size()) + " bytes, at most " +
                    std::to_string(kMaxInputBytes) + " allowed");
@@ -69,10 +75,10 @@ std::variant<Limits, JobError> Admit(const JobSpec& spec, const std::vector<Payl
 std::uint64_t Fingerprint(const JobSpec& spec, const std::vector<Payload>& payloads) {
   const std::hash<std::string_view> hash;
   std::uint64_t sum = hash(wire::Encode(wire::Submit{spec}));
-  for (const Payload& payload : payloads) {
+  for (std::size_t frame = spec.program ? 1 : 0; frame < payloads.size(); ++frame) {
     // Order matters and equal frames must not cancel out: multiply before mixing (the constant is 2^64 /
     // phi).
-    sum = sum * 0x9e3779b97f4a7c15ull + hash(payload.bytes());
+    sum = sum * 0x9e3779b97f4a7c15ull + hash(payloads[frame].bytes());
   }
   return sum;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -23,9 +24,12 @@ inline constexpr std::uint64_t kMaxDeadlineMs = 7ull * 24 * 3600 * 1000;
 /// The limits that it runs under, or why it does not.
 std::variant<Limits, JobError> Admit(const JobSpec& spec, const std::vector<Payload>& payloads,
                                      const BrokerConfig& config);
+/// Of code that was left out and found here.
+std::optional<JobError> CheckCode(const Payload& code, const Limits& limits);
 
 /// Tells two jobs of one id apart: a hash of the header and the payload bytes as they came. Not proof against
 /// an adversary: a client could only fool itself.
+/// The code of a program is its hash: the same whether it came along or not.
 std::uint64_t Fingerprint(const JobSpec& spec, const std::vector<Payload>& payloads);
 
 }  // namespace skerry::broker

@@ -129,6 +129,9 @@ TEST(Admission, FingerprintsTellHeaderCodeAndInputApart) {
   other.limits = {{"timeoutMs", 7}};
   EXPECT_NE(base, Fingerprint(other, Frames("x", "1")));
   other = Spec();
+  other.libraries = {"a"};
+  EXPECT_NE(base, Fingerprint(other, Frames("x", "1")));
+  other = Spec();
   other.seed = 0;
   EXPECT_NE(base, Fingerprint(other, Frames("x", "1")));
 }

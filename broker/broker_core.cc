@@ -26,6 +26,8 @@ constexpr std::uint64_t kMaxControlMessages = 4000;
 constexpr std::size_t kMaxReasonBytes = 1024;
 
 constexpr std::size_t kMaxLabel = 64;
+// The wire's bound.
+constexpr std::size_t kMaxWorkerLibraries = 64;
 
 /// What a worker says about itself, fit for a metric's label.
 std::string Label(std::string_view text) {
@@ -39,9 +41,12 @@ std::string SandboxLabel(const std::string& told) {
   return SandboxLevelByName(told) ? told : "other";
 }
 
-Skill SkillOf(const wire::Hello& hello) {
-  return wire::HasCapability(hello.capabilities, wire::kReproducibleCapability) ? Skill::kReproducible
-                                                                                : Skill::kPlain;
+WorkerKind KindOf(const wire::Hello& hello) {
+  if (!wire::HasCapability(hello.capabilities, wire::kReproducibleCapability)) return {};
+  if (!wire::HasCapability(hello.capabilities, wire::kProgramsCapability)) return {Skill::kReproducible, {}};
+  WorkerKind kind{Skill::kPrograms, hello.libraries};
+  std::sort(kind.libraries.begin(), kind.libraries.end());
+  return kind;
 }
 
 bool Absurd(std::uint64_t slots, std::uint64_t memory_mb) {
@@ -50,7 +55,7 @@ bool Absurd(std::uint64_t slots, std::uint64_t memory_mb) {
 
 bool IsAboutAJob(const wire::Header& header) {
   return std::holds_alternative<wire::Event>(header) || std::holds_alternative<wire::Call>(header) ||
-         std::holds_alternative<wire::Final>(header);
+         std::holds_alternative<wire::Final>(header) || std::holds_alternative<wire::Need>(header);
 }
 
 }  // namespace
@@ -155,7 +160,8 @@ void BrokerCore::OnHello(const Peer& from, const wire::Hello& hello, TimePoint n
   }
   wire::Welcome welcome;
   welcome.version = *version;
-  welcome.capabilities = {std::string(wire::kStatsCapability), std::string(wire::kReproducibleCapability)};
+  welcome.capabilities = {std::string(wire::kStatsCapability), std::string(wire::kReproducibleCapability),
+                          std::string(wire::kProgramsCapability)};
   if (config_.allow_wasm) welcome.capabilities.emplace_back("wasm");
   welcome.capabilities = wire::CommonCapabilities(welcome.capabilities, hello.capabilities);
   welcome.session_ttl_ms = static_cast<std::uint64_t>(config_.session_ttl.count());
@@ -184,6 +190,7 @@ void BrokerCore::WelcomeClient(const Peer& from, const wire::Hello& hello, wire:
   }
   Session& session = sessions_.Connect(hello.session, from, now);
   session.tenant = hello.tenant;
+  session.knows_need = wire::HasCapability(welcome.capabilities, wire::kProgramsCapability);
   if (!known) session.epoch = next_epoch_++;
   // One whose WELCOME into this life of the session was lost still counts in the one before.
   known = known && (hello.epoch == 0 || hello.epoch == session.epoch);
@@ -212,6 +219,14 @@ void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire:
                   "hello.slots must be 0 to " + std::to_string(kMaxSlots) + " and hello.memoryMb 1 to " +
                       std::to_string(kMaxWorkerMemoryMb));
   }
+  if (const auto fault = FaultInLibraries(hello.libraries, kMaxWorkerLibraries))
+    return Refuse(from, PeerRefusal::kHello, "hello." + *fault);
+  WorkerKind kind = KindOf(hello);
+  if (!workers_.HasRoomFor(kind)) {
+    return Refuse(from, PeerRefusal::kTooMany,
+                  "the workers have " + std::to_string(WorkerRegistry::kMaxKinds) +
+                      " different sets of libraries already: give them the same ones");
+  }
   const bool known = workers_.Knows(hello.session);
   if (!known && workers_.size() >= config_.max_peers) {
     return Refuse(from, PeerRefusal::kTooMany,
@@ -221,7 +236,7 @@ void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire:
   Worker& worker = workers_.Connect(hello.session, from, now);
   if (Floods(worker)) return CutOff(worker, "a flood of HELLOs", now);
   workers_.Introduce(worker, {Label(hello.software), Label(hello.v8), SandboxLabel(hello.sandbox)},
-                     SkillOf(hello), {hello.slots, hello.memory_mb});
+                     std::move(kind), {hello.slots, hello.memory_mb});
   const LogFields fields = {{"worker", worker.session.str()}, {"slots", hello.slots},
                             {"memoryMb", hello.memory_mb},    {"jobs", worker.used_slots()},
                             {"software", hello.software},     {"v8", hello.v8},
@@ -235,6 +250,7 @@ void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire:
   outbox_.Put(from, welcome);
   // One that we do not know ends by itself what it may still run; that runs elsewhere, or ran.
   if (known) ledger_.Reconcile(worker, hello.leases, now);
+  ledger_.Unpark();
   ledger_.Dispatch(now);
 }
 
@@ -289,6 +305,8 @@ void BrokerCore::FromWorker(Worker& worker, wire::Header& header, std::vector<Pa
           return ledger_.Relay(worker, std::move(message), std::move(payloads));
         } else if constexpr (std::is_same_v<Message, wire::Final>) {
           return ledger_.Finish(worker, std::move(message), std::move(payloads), now);
+        } else if constexpr (std::is_same_v<Message, wire::Need>) {
+          return ledger_.SendCode(worker, message, payloads.size(), now);
         } else if constexpr (std::is_same_v<Message, wire::Credit>) {
           return OnCredit(worker, message, now);
         } else if constexpr (std::is_same_v<Message, wire::Stats>) {
@@ -333,7 +351,11 @@ std::optional<std::string> BrokerCore::TakeStats(Worker& worker, const wire::Sta
 
 BrokerGauges BrokerCore::gauges() const {
   const KeptForClient& kept = ledger_.kept();
-  return {ledger_.queue().size(), ledger_.queue().bytes(), workers_.Sums(),
+  return {ledger_.queue().size(),
+          ledger_.queue().bytes(),
+          ledger_.queue().parked(),
+          ledger_.program_bytes(),
+          workers_.Sums(),
           SessionSums{sessions_.size(), sessions_.away(), kept.finals, kept.final_bytes, kept.own_bytes},
           workers_.Builds()};
 }

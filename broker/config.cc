@@ -16,6 +16,7 @@ Status BrokerConfig::Validate() const {
   if (max_unacked_finals < 1) complain("max_unacked_finals must be at least 1");
   if (client_window < Bytes::KiB(64)) complain("client_window must be at least 64 KiB");
   if (max_held_bytes < Bytes::MiB(1)) complain("max_held_bytes must be at least 1 MiB");
+  if (max_program_bytes < Bytes::MiB(1)) complain("max_program_bytes must be at least 1 MiB");
   if (max_overtaken < Millis(0)) complain("max_overtaken must not be negative");
   if (worker_return < Millis(0)) complain("worker_return must not be negative");
   if (cut_off_time < Millis(0)) complain("cut_off_time must not be negative");

@@ -51,6 +51,9 @@ struct BrokerConfig {
   /// an equal share are held back as at max_unacked_bytes. Below the machine's memory less what queues and
   /// runs.
   Bytes max_held_bytes = Bytes::MiB(1024);
+  /// Code of programs kept for jobs that name it by its hash, 1 MiB and up. What does not fit is asked for
+  /// again: less costs clients' links, more the broker's memory.
+  Bytes max_program_bytes = Bytes::MiB(256);
   /// How long a job first in line whose memory no worker has free may be passed by smaller jobs of others. 0:
   /// strictly in order. More keeps workers busier; large jobs wait longer.
   Millis max_overtaken{2'000};

@@ -37,7 +37,7 @@ Moved ShownBy(const BrokerCore& core) {
 
 std::vector<CountedCase> AllCases() {
   std::vector<CountedCase> all = JobCases();
-  for (auto&& more : {RejectionCases(), RelayCases(), PeerCases()})
+  for (auto&& more : {RejectionCases(), RelayCases(), PeerCases(), ProgramCases()})
     all.insert(all.end(), more.begin(), more.end());
   return all;
 }

@@ -15,4 +15,9 @@ std::string_view NameOf(PeerRefusal refusal) {
   return kNames[static_cast<std::size_t>(refusal)];
 }
 
+std::string_view NameOf(CodeWay way) {
+  constexpr std::array<std::string_view, kCodeWayCount> kNames = {"sent", "left_out", "needed"};
+  return kNames[static_cast<std::size_t>(way)];
+}
+
 }  // namespace skerry::broker

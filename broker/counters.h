@@ -43,8 +43,17 @@ enum class PeerRefusal : std::uint8_t {
 };
 inline constexpr std::size_t kPeerRefusalCount = 7;
 
+/// How the code of a program came to the broker, or went to a worker.
+enum class CodeWay : std::uint8_t {
+  kSent,     ///< it came along
+  kLeftOut,  ///< the other side had it
+  kNeeded,   ///< it was left out and had to be asked for
+};
+inline constexpr std::size_t kCodeWayCount = 3;
+
 std::string_view NameOf(Rejection rejection);
 std::string_view NameOf(PeerRefusal refusal);
+std::string_view NameOf(CodeWay way);
 
 struct BrokerCounters {
   std::uint64_t submitted = 0;    ///< accepted or rejected
@@ -64,6 +73,10 @@ struct BrokerCounters {
   TimeHistogram run_times;    ///< wall clock of jobs that ran
   TimeHistogram cpu_times;
   std::uint64_t result_bytes = 0;
+
+  std::array<std::uint64_t, kCodeWayCount> program_submits{};     ///< by CodeWay
+  std::array<std::uint64_t, kCodeWayCount> program_dispatches{};  ///< by CodeWay
+  std::uint64_t program_evictions = 0;                            ///< code that had to make room
 
   std::array<std::uint64_t, 2> events_relayed{};  ///< by EventType
   std::uint64_t dropped_by_limit = 0;             ///< by isolates and workers, as finals say

@@ -1,19 +1,38 @@
 #include "broker/dispatch_queue.h"
 
+#include <algorithm>
+
 namespace skerry::broker {
 namespace {
 
-// A Job and its header strings: measured near 350 bytes with short names, and each name may have 256.
-constexpr std::uint64_t kBytesPerJob = 1024;
+LibraryNames Sorted(std::span<const std::string> names) {
+  LibraryNames sorted(names.begin(), names.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
 
 }  // namespace
 
-std::uint64_t DispatchQueue::BytesOf(const Job& job) {
-  return kBytesPerJob + broker::BytesOf(job.payloads);
+std::uint64_t DispatchQueue::AddBytes(const Job& job) {
+  const auto& [code, input] = job.payloads;
+  const bool counted = job.is_program() && code.size() > 0 && ++sharers_[code.identity()] > 1;
+  return kBytesPerJob + input.size() + (counted ? 0 : code.size());
 }
 
-bool DispatchQueue::HasRoomFor(std::uint64_t bytes) const {
+std::uint64_t DispatchQueue::DropBytes(const Job& job) {
+  const auto& [code, input] = job.payloads;
+  const std::uint64_t own = kBytesPerJob + input.size();
+  if (!job.is_program() || code.size() == 0) return own + code.size();
+  const auto sharers = sharers_.find(code.identity());
+  if (--sharers->second > 0) return own;
+  sharers_.erase(sharers);
+  return own + code.size();
+}
+
+bool DispatchQueue::HasRoomFor(const Payload& code, const Payload& input, Code kind) const {
   if (empty()) return true;
+  const bool counted = kind == Code::kShared && sharers_.contains(code.identity());
+  const std::uint64_t bytes = input.size() + (counted ? 0 : code.size());
   return size_ < max_jobs_ && bytes_ + bytes + kBytesPerJob <= max_bytes_.count();
 }
 
@@ -28,21 +47,31 @@ void DispatchQueue::Push(Job& job) {
 }
 
 void DispatchQueue::PushFront(Job& job) {
-  Line& line = lines_[job.session];
-  const Job* before = line.first;
-  job.ahead = nullptr;
-  job.behind = line.first;
-  (line.first == nullptr ? line.last : line.first->ahead) = &job;
-  line.first = &job;
   Count(job, next_front_--);
-  MoveTurn(before, line);
+  Relink(job);
+}
+
+void DispatchQueue::Relink(Job& job) {
+  Line& line = lines_[job.session];
+  const Job* first = line.first;
+  Job* before = nullptr;
+  Job* after = line.first;
+  while (after != nullptr && after->order < job.order) {
+    before = after;
+    after = after->behind;
+  }
+  job.ahead = before;
+  job.behind = after;
+  (before == nullptr ? line.first : before->behind) = &job;
+  (after == nullptr ? line.last : after->ahead) = &job;
+  if (before == nullptr) MoveTurn(first, line);
 }
 
 void DispatchQueue::Count(Job& job, std::int64_t order) {
   job.order = order;
   if (job.deadline != Job::kNever) deadlines_.emplace(std::pair(job.deadline, order), &job);
   ++size_;
-  bytes_ += BytesOf(job);
+  bytes_ += AddBytes(job);
 }
 
 void DispatchQueue::MoveTurn(const Job* before, const Line& line) {
@@ -59,22 +88,73 @@ void DispatchQueue::MoveTurn(const Job* before, const Line& line) {
   ready_.insert(std::move(entry));
 }
 
-void DispatchQueue::Remove(Job& job) {
-  if (job.order == 0) return;
+void DispatchQueue::Unlink(Job& job) {
   const auto found = lines_.find(job.session);
   Line& line = found->second;
   const bool first = line.first == &job;
   (first ? line.first : job.ahead->behind) = job.behind;
   (line.last == &job ? line.last : job.behind->ahead) = job.ahead;
   if (first) MoveTurn(&job, line);
-  if (job.deadline != Job::kNever) deadlines_.erase({job.deadline, job.order});
-  job.order = 0;
   job.ahead = job.behind = nullptr;
-  --size_;
-  bytes_ -= BytesOf(job);
   if (line.first != nullptr) return;
   if (line.held) --held_;
   lines_.erase(found);
+}
+
+void DispatchQueue::Remove(Job& job) {
+  if (job.order == 0) return;
+  if (job.parked) {
+    DropParked(job);
+  } else {
+    Unlink(job);
+  }
+  if (job.deadline != Job::kNever) deadlines_.erase({job.deadline, job.order});
+  job.order = 0;
+  --size_;
+  bytes_ -= DropBytes(job);
+}
+
+void DispatchQueue::Park(Job& job) {
+  Unlink(job);
+  Job*& first = parked_[Sorted(job.libraries())];
+  job.behind = first;
+  if (first != nullptr) first->ahead = &job;
+  first = &job;
+  job.parked = true;
+  ++parked_count_;
+}
+
+void DispatchQueue::DropParked(Job& job) {
+  if (job.behind != nullptr) job.behind->ahead = job.ahead;
+  if (job.ahead != nullptr) {
+    job.ahead->behind = job.behind;
+  } else {
+    const auto list = parked_.find(Sorted(job.libraries()));
+    list->second = job.behind;
+    if (job.behind == nullptr) parked_.erase(list);
+  }
+  job.ahead = job.behind = nullptr;
+  job.parked = false;
+  --parked_count_;
+}
+
+void DispatchQueue::Unpark(const std::function<bool(std::span<const std::string>)>& ready) {
+  for (auto list = parked_.begin(); list != parked_.end();) {
+    if (!ready(list->first)) {
+      ++list;
+      continue;
+    }
+    // The last that was parked comes first: most find their place at the front of their line.
+    for (Job* job = list->second; job != nullptr;) {
+      Job* next = std::exchange(job->behind, nullptr);
+      job->ahead = nullptr;
+      job->parked = false;
+      --parked_count_;
+      Relink(*job);
+      job = next;
+    }
+    list = parked_.erase(list);
+  }
 }
 
 Job* DispatchQueue::FrontAfter(std::int64_t order) const {

@@ -7,13 +7,21 @@
 // A session that is held back takes its whole line out of the merge and puts it back later, each at the price
 // of one map entry: what the others' dispatch costs does not grow with the jobs held.
 //
+// A job whose libraries no worker has now is parked: out of its line, so that those behind it have their
+// turn, and back in its place when such a worker comes. It counts and expires as any other.
+//
+// Code that queued jobs of one program share is counted once.
+//
 // Ownership: points to jobs that their sessions own; a job must be removed before it dies. Threads: the
 // core's.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
+#include <span>
+#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -26,13 +34,20 @@ class DispatchQueue {
  public:
   DispatchQueue(std::uint64_t max_jobs, Bytes max_bytes) : max_jobs_(max_jobs), max_bytes_(max_bytes) {}
 
-  /// Whether `bytes` more of payload fit. An empty queue takes any one job.
-  bool HasRoomFor(std::uint64_t bytes) const;
+  enum class Code : bool { kOwn, kShared };
+
+  /// Whether a job with these fits. An empty queue takes any one job.
+  bool HasRoomFor(const Payload& code, const Payload& input, Code kind) const;
   /// To the end. The caller has asked HasRoomFor.
   void Push(Job& job);
   /// Back to the front, where a job goes that had its turn already; never refused.
   void PushFront(Job& job);
   void Remove(Job& job);
+  /// A job that is first in its line.
+  void Park(Job& job);
+  /// Back to their places: parked jobs for whose libraries `ready` holds. It is asked once for each set.
+  void Unpark(const std::function<bool(std::span<const std::string>)>& ready);
+  std::size_t parked() const { return parked_count_; }
 
   /// The first job of all sessions that are not held back, or null.
   Job* Front() const { return ready_.empty() ? nullptr : ready_.begin()->second; }
@@ -52,17 +67,25 @@ class DispatchQueue {
   bool empty() const { return size_ == 0; }
   std::uint64_t bytes() const { return bytes_; }
 
-  /// What a job counts here: its payloads and what its own books take.
-  static std::uint64_t BytesOf(const Job& job);
+  /// A job and its header strings: measured near 350 bytes with short names, and each name may have 256.
+  static constexpr std::uint64_t kBytesPerJob = 1024;
 
  private:
-  struct Line {  // linked through its jobs
+  struct Line {  // linked through its jobs, by their order
     Job* first = nullptr;
     Job* last = nullptr;
     bool held = false;
   };
 
   void Count(Job& job, std::int64_t order);
+  /// What its payloads count here, coming and going.
+  std::uint64_t AddBytes(const Job& job);
+  std::uint64_t DropBytes(const Job& job);
+  /// Out of its line, which may be gone then.
+  void Unlink(Job& job);
+  /// Where its order says.
+  void Relink(Job& job);
+  void DropParked(Job& job);
   /// The line's turn is now that of its first job, where it was that of `before`.
   void MoveTurn(const Job* before, const Line& line);
 
@@ -71,6 +94,9 @@ class DispatchQueue {
   std::unordered_map<const Session*, Line> lines_;  // none is empty
   std::map<std::int64_t, Job*> ready_;              // the first of each line that is not held
   std::map<std::pair<TimePoint, std::int64_t>, Job*> deadlines_;
+  std::map<LibraryNames, Job*> parked_;                     // by libraries, sorted: the first of a list
+  std::unordered_map<const void*, std::uint64_t> sharers_;  // of a program's code: how many jobs
+  std::size_t parked_count_ = 0;
   std::size_t held_ = 0;
   std::int64_t next_back_ = 1;
   std::int64_t next_front_ = -1;

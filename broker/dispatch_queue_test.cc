@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
+#include <utility>
+
+#include "broker/session_registry.h"
 
 namespace skerry::broker {
 namespace {
@@ -13,6 +17,10 @@ Job Waiting(std::size_t payload_bytes = 0) {
   Job job;
   job.payloads[0] = Payload(std::string(payload_bytes, 'x'));
   return job;
+}
+
+bool HasRoom(const DispatchQueue& queue, std::size_t code_bytes) {
+  return queue.HasRoomFor(Payload(std::string(code_bytes, 'y')), Payload(), DispatchQueue::Code::kOwn);
 }
 
 TEST(DispatchQueue, IsFirstInFirstOutAndARequeuedJobGoesToTheFront) {
@@ -35,20 +43,20 @@ TEST(DispatchQueue, TakesExactlyItsNumberOfJobs) {
   DispatchQueue queue(2, kPlenty);
   Job a = Waiting(), b = Waiting();
   queue.Push(a);
-  EXPECT_TRUE(queue.HasRoomFor(0));
+  EXPECT_TRUE(HasRoom(queue, 0));
   queue.Push(b);
-  EXPECT_FALSE(queue.HasRoomFor(0));
+  EXPECT_FALSE(HasRoom(queue, 0));
   queue.Remove(a);
-  EXPECT_TRUE(queue.HasRoomFor(0));
+  EXPECT_TRUE(HasRoom(queue, 0));
 }
 
 TEST(DispatchQueue, IsBoundedByBytesButAnEmptyOneTakesAnyJob) {
   DispatchQueue queue(10, Bytes::KiB(64));
-  EXPECT_TRUE(queue.HasRoomFor(1 << 20));
+  EXPECT_TRUE(HasRoom(queue, 1 << 20));
   Job big = Waiting(60 * 1024);
   queue.Push(big);
-  EXPECT_TRUE(queue.HasRoomFor(1024));
-  EXPECT_FALSE(queue.HasRoomFor(4096));
+  EXPECT_TRUE(HasRoom(queue, 1024));
+  EXPECT_FALSE(HasRoom(queue, 4096));
 }
 
 TEST(DispatchQueue, GivesOutJobsWhoseDeadlineHasCome) {
@@ -76,7 +84,83 @@ TEST(DispatchQueue, RemovingAJobTwiceCountsItOnce) {
   queue.Remove(a);
   queue.Remove(a);
   EXPECT_EQ(queue.size(), 1u);
-  EXPECT_EQ(queue.bytes(), DispatchQueue::BytesOf(b));
+  EXPECT_EQ(queue.bytes(), DispatchQueue::kBytesPerJob + 100);
+}
+
+struct Named {  // jobs with libraries, of one session
+  Job Make(LibraryNames libraries) {
+    Job job;
+    Terms terms;
+    terms.libraries = std::move(libraries);
+    job.terms = shared.terms.Hold(std::move(terms));
+    return job;
+  }
+  static bool IsA(std::span<const std::string> libraries) { return libraries[0] == "a"; }
+  SharedParts shared;
+};
+
+TEST(DispatchQueue, AParkedJobIsPassedAndTakesItsPlaceAgain) {
+  Named named;
+  DispatchQueue queue(10, kPlenty);
+  Job first = named.Make({"a"}), second = named.Make({"a"}), third = named.Make({"b"}), plain = Waiting();
+  for (Job* job : {&first, &second, &third, &plain}) queue.Push(*job);
+  queue.Park(first);
+  queue.Park(second);
+  queue.Park(third);
+  EXPECT_EQ(queue.parked(), 3u);
+  EXPECT_EQ(queue.size(), 4u);
+  EXPECT_EQ(queue.Front(), &plain);
+  Job requeued = Waiting();
+  queue.PushFront(requeued);
+  queue.Unpark(Named::IsA);
+  EXPECT_EQ(queue.parked(), 1u);
+  for (Job* expected : {&requeued, &first, &second, &plain}) {
+    EXPECT_EQ(queue.Front(), expected);
+    queue.Remove(*expected);
+  }
+  EXPECT_EQ(queue.Front(), nullptr);
+  queue.Remove(third);
+  EXPECT_EQ(queue.parked(), 0u);
+  EXPECT_EQ(queue.bytes(), 0u);
+}
+
+TEST(DispatchQueue, AnyParkedJobMayGoAndTheOthersAreStillFound) {
+  for (std::size_t gone = 0; gone < 3; ++gone) {
+    Named named;
+    DispatchQueue queue(10, kPlenty);
+    Job jobs[] = {named.Make({"a", "b"}), named.Make({"b", "a"}), named.Make({"a", "b"})};
+    for (Job& job : jobs) queue.Push(job);
+    for (Job& job : jobs) queue.Park(job);
+    queue.Remove(jobs[gone]);
+    EXPECT_EQ(queue.parked(), 2u);
+    int asked = 0;
+    queue.Unpark([&](std::span<const std::string>) { return ++asked > 0; });
+    EXPECT_EQ(asked, 1) << "the same libraries in another order are the same";
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (i == gone) continue;
+      EXPECT_EQ(queue.Front(), &jobs[i]);
+      queue.Remove(jobs[i]);
+    }
+    EXPECT_TRUE(queue.empty());
+  }
+}
+
+TEST(DispatchQueue, AParkedJobExpiresAndAHeldLineStaysHeldWhenItComesBack) {
+  Named named;
+  DispatchQueue queue(10, kPlenty);
+  Session session;
+  Job job = named.Make({"a"}), behind = Waiting();
+  job.session = behind.session = &session;
+  job.deadline = TimePoint(Millis(10));
+  queue.Push(job);
+  queue.Push(behind);
+  queue.Park(job);
+  EXPECT_EQ(queue.Expired(TimePoint(Millis(10))), &job);
+  queue.Hold(session);
+  queue.Unpark(Named::IsA);
+  EXPECT_EQ(queue.Front(), nullptr);
+  queue.Release(session);
+  EXPECT_EQ(queue.Front(), &job);
 }
 
 }  // namespace

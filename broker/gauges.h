@@ -47,6 +47,8 @@ struct SessionSums {
 struct BrokerGauges {
   std::uint64_t queued = 0;
   std::uint64_t queued_bytes = 0;
+  std::uint64_t parked = 0;  ///< of the queued, those whose libraries no worker has now
+  std::uint64_t program_bytes = 0;
   WorkerSums workers;
   SessionSums sessions;
   WorkerBuilds builds;

@@ -14,15 +14,26 @@ std::size_t Mix(std::size_t sum, std::size_t part) {
   return sum * 0x9e3779b97f4a7c15ull + part;
 }
 
+/// `program` and `reuse` are only a matter of speed.
+bool NeedsPrograms(const LibraryNames& libraries, Encoding encoding) {
+  return !libraries.empty() || encoding != Encoding::kJson;
+}
+
 }  // namespace
 
 std::size_t AccountHash::operator()(const Account& account) const {
   return Mix(std::hash<TenantId>()(account.tenant), std::hash<UserId>()(account.user));
 }
 
-std::size_t LimitsHash::operator()(const Limits& limits) const {
+std::size_t TermsHash::operator()(const Terms& terms) const {
   std::size_t sum = 0;
-  for (const LimitSpec& limit : kLimitSpecs) sum = Mix(sum, limits.Get(limit.id));
+  for (const LimitSpec& limit : kLimitSpecs) sum = Mix(sum, terms.limits.Get(limit.id));
+  for (const std::string& library : terms.libraries) sum = Mix(sum, std::hash<std::string>()(library));
+  for (const auto part :
+       {static_cast<std::size_t>(terms.mode), std::size_t{terms.wasm}, std::size_t{terms.program},
+        static_cast<std::size_t>(terms.reuse), static_cast<std::size_t>(terms.encoding)}) {
+    sum = Mix(sum, part);
+  }
   return sum;
 }
 
@@ -30,7 +41,8 @@ std::unique_ptr<Job> MakeJob(const JobSpec& spec, const Limits& limits, SharedPa
   auto job = std::make_unique<Job>();
   job->id = spec.id;
   job->account = shared.accounts.Hold({spec.tenant, spec.user});
-  job->limits = shared.limits.Hold(limits);
+  job->terms = shared.terms.Hold(
+      {limits, spec.libraries, spec.mode, spec.wasm, spec.program, spec.reuse, spec.encoding});
   if (!spec.code_hash.empty()) {
     job->code_hash = std::make_unique<Job::CodeHash>();
     std::copy_n(spec.code_hash.begin(), std::min(spec.code_hash.size(), job->code_hash->size()),
@@ -39,10 +51,8 @@ std::unique_ptr<Job> MakeJob(const JobSpec& spec, const Limits& limits, SharedPa
   job->memory_mb = static_cast<std::uint32_t>(limits.memory_mb());
   job->deadline_ms = static_cast<std::uint32_t>(spec.deadline_ms);
   job->priority = static_cast<std::int8_t>(spec.priority);
-  job->mode = spec.mode;
   job->retry = spec.retry;
   job->admission = spec.admission;
-  job->wasm = spec.wasm;
   if (AsksForReproducibility(spec))
     job->extras = std::make_unique<JobExtras>(JobExtras{spec.seed, spec.clock_ms, spec.receipt, {}});
   return job;
@@ -53,10 +63,10 @@ JobSpec SpecOf(const Job& job) {
   spec.id = job.id;
   spec.tenant = job.account->tenant;
   spec.user = job.account->user;
-  spec.mode = job.mode;
+  spec.mode = job.terms->mode;
   spec.limits.reserve(kLimitCount);
   for (const LimitSpec& limit : kLimitSpecs) {
-    const std::uint64_t value = job.limits->Get(limit.id);
+    const std::uint64_t value = job.limits().Get(limit.id);
     if (value != kUnlimited) spec.limits.emplace_back(std::string(limit.name), value);
   }
   spec.code_hash = job.code_hash_bytes();
@@ -65,7 +75,11 @@ JobSpec SpecOf(const Job& job) {
   spec.deadline_ms = job.deadline_ms;
   spec.retry = job.retry;
   spec.admission = job.admission;
-  spec.wasm = job.wasm;
+  spec.wasm = job.terms->wasm;
+  spec.libraries = job.terms->libraries;
+  spec.program = job.terms->program;
+  spec.reuse = job.terms->reuse;
+  spec.encoding = job.terms->encoding;
   if (job.extras != nullptr) {
     spec.seed = job.extras->seed;
     spec.clock_ms = job.extras->clock_ms;
@@ -79,13 +93,18 @@ Program ProgramOf(const Job& job) {
 }
 
 Need NeedOf(const JobSpec& spec) {
-  return {spec.memory_mb, AsksForReproducibility(spec) ? Skill::kReproducible : Skill::kPlain};
+  const Skill skill = NeedsPrograms(spec.libraries, spec.encoding) ? Skill::kPrograms
+                      : AsksForReproducibility(spec)               ? Skill::kReproducible
+                                                                   : Skill::kPlain;
+  return {spec.memory_mb, skill, spec.libraries};
 }
 
 Need NeedOf(const Job& job) {
+  if (job.terms && NeedsPrograms(job.terms->libraries, job.terms->encoding))
+    return {job.memory_mb, Skill::kPrograms, job.terms->libraries};
   const JobExtras* extras = job.extras.get();
   const bool asks = extras != nullptr && (extras->seed || extras->clock_ms || extras->receipt);
-  return {job.memory_mb, asks ? Skill::kReproducible : Skill::kPlain};
+  return {job.memory_mb, asks ? Skill::kReproducible : Skill::kPlain, {}};
 }
 
 bool Advance(Job& job, JobEvent event) {

@@ -12,11 +12,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "broker/crash_watch.h"
 #include "broker/intern.h"
 #include "broker/job_state.h"
+#include "broker/library_names.h"
 #include "broker/payload.h"
 #include "common/job.h"
 #include "common/units.h"
@@ -36,13 +38,17 @@ struct OpenCall {
 };
 
 /// What a worker knows of what jobs may ask. Each includes those before it.
-enum class Skill : std::uint8_t { kPlain, kReproducible };  // the latter knows seed, clock and receipt
-inline constexpr std::size_t kSkills = 2;
+enum class Skill : std::uint8_t {
+  kPlain,
+  kReproducible,  ///< seed, clock and receipt
+  kPrograms,      ///< libraries, program, reuse, encoding and NEED
+};
 
 /// What a job asks of the worker that is to run it.
 struct Need {
   std::uint64_t memory_mb = 0;
   Skill skill = Skill::kPlain;  ///< else a worker would pass over what it does not know, and not say so
+  std::span<const std::string> libraries = {};  ///< the job's: valid as long as it is
 };
 Need NeedOf(const JobSpec& spec);
 Need NeedOf(const Job& job);
@@ -56,14 +62,26 @@ struct Account {
 struct AccountHash {
   std::size_t operator()(const Account& account) const;
 };
-struct LimitsHash {
-  std::size_t operator()(const Limits& limits) const;
+
+/// How a job is to be run: the same for most jobs of a tenant.
+struct Terms {
+  Limits limits;  ///< resolved
+  LibraryNames libraries;
+  Mode mode = Mode::kFunction;
+  bool wasm = false;
+  bool program = false;
+  Reuse reuse = Reuse::kNone;
+  Encoding encoding = Encoding::kJson;
+  bool operator==(const Terms&) const = default;
+};
+struct TermsHash {
+  std::size_t operator()(const Terms& terms) const;
 };
 
 /// What jobs have in common. Must outlive them.
 struct SharedParts {
   InternTable<Account, AccountHash> accounts;
-  InternTable<Limits, LimitsHash> limits;
+  InternTable<Terms, TermsHash> terms;
 };
 
 /// One run on one worker, or two of a worker that runs it again by itself.
@@ -75,6 +93,7 @@ struct Lease {
   std::uint32_t last_call = 0;                   ///< of the present attempt
   std::uint64_t events = 0;                      ///< of the present attempt
   bool heard_of = false;                         ///< its worker has said something about this lease
+  bool code_left_out = false;                    ///< of its DISPATCH: the worker may ask for it, once
   std::map<std::uint32_t, OpenCall> open_calls;  ///< relayed, not answered: for a client that lost them
 };
 
@@ -100,7 +119,7 @@ struct Job {
   Session* session = nullptr;
   JobId id;
   Interned<Account> account;
-  Interned<Limits> limits;              ///< resolved
+  Interned<Terms> terms;
   std::unique_ptr<CodeHash> code_hash;  ///< null: its client gave none
   std::unique_ptr<JobExtras> extras;    ///< null: none
   std::uint64_t fingerprint = 0;  ///< of header, code and input: the same id with another one is another job
@@ -108,11 +127,10 @@ struct Job {
   std::uint32_t memory_mb = 0;      ///< of its limits
   std::uint32_t deadline_ms = 0;    ///< as it was asked; 0: none
   std::int8_t priority = 0;
-  Mode mode = Mode::kFunction;
   Retry retry = Retry::kSafe;
   Admission admission = Admission::kQueue;
-  bool wasm = false;
   JobState state = JobState::kQueued;
+  bool parked = false;  ///< queued, and out of its line until a worker comes that has its libraries
 
   // Of all its runs.
   bool call_relayed = false;         ///< it has asked its client for something: a second run would ask twice
@@ -123,7 +141,7 @@ struct Job {
 
   // While queued: its place, which is the queue's business.
   std::int64_t order = 0;  ///< 0: not queued
-  Job* ahead = nullptr;    ///< in its session's line
+  Job* ahead = nullptr;    ///< in its session's line, or among those that wait for the same libraries
   Job* behind = nullptr;
   TimePoint queued_since;
   TimePoint deadline = kNever;
@@ -131,6 +149,12 @@ struct Job {
   std::unique_ptr<Lease> lease;  ///< while running
   std::unique_ptr<JobEnd> end;   ///< once ended
 
+  const Limits& limits() const { return terms->limits; }
+  /// Its code may be left out towards who has it, and its frame may be shared.
+  bool is_program() const { return terms && terms->program; }
+  std::span<const std::string> libraries() const {
+    return terms ? std::span<const std::string>(terms->libraries) : std::span<const std::string>();
+  }
   /// Runs before this one, after a lost worker or a signal.
   std::uint32_t runs_before() const { return attempt - 1; }
   std::string_view code_hash_bytes() const {

@@ -23,31 +23,27 @@ JobLedger::JobLedger(const BrokerConfig& config, SessionRegistry& sessions, Work
       flow_(config),
       clients_(config, outbox, flow_),
       queue_(config.max_queued, config.max_queued_bytes),
+      programs_(config.max_program_bytes),
       crashes_(config.crashes),
       next_lease_(config.first_lease) {}
-
-JobError JobLedger::Overloaded(std::string message) const {
-  JobError error = MakeError(Code::kOverloaded, std::move(message));
-  error.retry_after_ms = static_cast<std::uint32_t>(config_.retry_after.count());
-  return error;
-}
 
 void JobLedger::Submit(Session& session, JobSpec spec, std::vector<Payload> payloads, TimePoint now) {
   const std::uint64_t fingerprint = Fingerprint(spec, payloads);
   if (Job* known = session.Find(spec.id)) return Resubmitted(session, *known, fingerprint, now);
 
+  auto admitted = Admit(spec, payloads, config_);
+  if (const auto* limits = std::get_if<Limits>(&admitted); limits != nullptr && spec.program) {
+    std::optional<JobError> refused;
+    if (!HasCode(session, spec, payloads, *limits, refused)) return;  // nothing of it is taken
+    if (refused) admitted = *std::move(refused);
+  }
   ++counters_.submitted;
-  const auto admitted = Admit(spec, payloads, config_);
   if (const auto* refused = std::get_if<JobError>(&admitted)) {
     return Refuse(session, spec.id, Rejection::kValidation, *refused, now);
   }
   const Limits& limits = std::get<Limits>(admitted);
   spec.memory_mb = limits.memory_mb();
-  if (const auto refused = CrashesTooOften({spec.tenant.str(), spec.code_hash, payloads[0].bytes()}, now)) {
-    return Refuse(session, spec.id, Rejection::kCrashes, *refused, now);
-  }
-  const std::uint64_t bytes = payloads[0].size() + payloads[1].size();
-  if (const auto refused = CheckCapacity(session, spec, bytes)) {
+  if (const auto refused = Check(session, spec, payloads, now)) {
     return Refuse(session, spec.id, refused->reason, refused->error, now);
   }
   ++counters_.accepted;
@@ -86,73 +82,6 @@ void JobLedger::Resubmitted(Session& session, Job& known, std::uint64_t fingerpr
       if (!call.payloads.empty()) clients_.Send(session, call.header, call.payloads);
     }
   }
-}
-
-JobError JobLedger::NeverFits(const Need& need) const {
-  const std::uint64_t largest = workers_.LargestMemoryMb(need.skill);
-  if (largest == 0 && need.skill == Skill::kReproducible) {
-    return MakeError(Code::kOverloaded,
-                     "no worker of this pool knows seed, clock and receipt: upgrade its workers");
-  }
-  return MakeError(Code::kOverloaded,
-                   "no worker has " + std::to_string(need.memory_mb) + " MiB for a job; the largest has " +
-                       std::to_string(largest) + ": lower memoryMb, or give a worker more --memory-mb",
-                   std::string(NameOf(PoolLimit::kWorkerMemoryMb)));
-}
-
-JobLedger::Refusal JobLedger::NothingFree(const JobSpec& spec) const {
-  Refusal refusal{Rejection::kNoWorker,
-                  Overloaded("no worker has a free slot and " + std::to_string(spec.memory_mb) + " MiB now")};
-  if (!workers_.AnyAccepting()) return refusal;
-  const bool slot = workers_.AnyFreeSlot();
-  refusal.reason = slot ? Rejection::kNoMemory : Rejection::kNoSlot;
-  refusal.error.limit = NameOf(slot ? PoolLimit::kWorkerMemoryMb : PoolLimit::kMaxConcurrentIsolates);
-  return refusal;
-}
-
-std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& session, const JobSpec& spec,
-                                                           std::uint64_t bytes) {
-  if (session.unfinished >= 2 * config_.client_credit) {
-    return Refusal{Rejection::kCredit,
-                   Overloaded("this client has " + std::to_string(session.unfinished) +
-                              " unfinished jobs, its credit is " + std::to_string(config_.client_credit))};
-  }
-  if (session.finals.size() >= config_.max_unacked_finals ||
-      session.kept.bytes() >= config_.max_unacked_bytes.count()) {
-    return Refusal{Rejection::kUnread,
-                   Overloaded("this client has not acknowledged " + std::to_string(session.finals.size()) +
-                              " finals, " + std::to_string(session.kept.bytes() >> 20) +
-                              " MiB are kept for it: read and acknowledge them")};
-  }
-  if (workers_.AnyAccepting() && !workers_.CouldEverTake(NeedOf(spec))) {
-    // No retryAfterMs: waiting does not help while the pool is what it is.
-    return Refusal{Rejection::kNeverFits, NeverFits(NeedOf(spec))};
-  }
-  if (spec.admission == Admission::kFailFast &&
-      (queue_.Front() != nullptr || flow_.MustWait(session) || !workers_.PickFor(NeedOf(spec)))) {
-    return NothingFree(spec);
-  }
-  if (!queue_.HasRoomFor(bytes)) {
-    return Refusal{Rejection::kQueueFull,
-                   Overloaded("the queue is full (" + std::to_string(queue_.size()) + " jobs, " +
-                              std::to_string(queue_.bytes() >> 20) + " MiB)")};
-  }
-  return std::nullopt;
-}
-
-std::optional<JobError> JobLedger::CrashesTooOften(const Program& program, TimePoint now) const {
-  const auto refusal = crashes_.Check(program, now);
-  if (!refusal) return std::nullopt;
-  const std::string who = refusal->of == CrashRefusal::Of::kProgram
-                              ? "this program of tenant '" + program.tenant + "'"
-                              : "jobs of tenant '" + program.tenant + "'";
-  JobError error = MakeError(
-      Code::kRateLimited, who + " crashed " + std::to_string(refusal->crashes) +
-                              (refusal->crashes == 1 ? " time" : " times") + " within " +
-                              std::to_string(config_.crashes.window.count()) + " ms: refused for another " +
-                              std::to_string(refusal->remaining.count()) + " ms");
-  error.retry_after_ms = static_cast<std::uint32_t>(refusal->remaining.count());
-  return error;
 }
 
 void JobLedger::NoteCrash(const Job& job, TimePoint now) {

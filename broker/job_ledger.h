@@ -1,7 +1,8 @@
 // The life of every job in the broker: submitted, queued, dispatched, relayed, ended, acknowledged.
 //
 // Every accepted job gets exactly one final, whatever its client and its workers do; job_state.h has the
-// drawing. job_ledger.cc has the clients' side and the ends, job_ledger_leases.cc what happens between
+// drawing. job_ledger.cc has the clients' side and the ends, job_ledger_admission.cc what is refused and why,
+// job_ledger_dispatch.cc how jobs and their code get to workers, job_ledger_leases.cc what happens between
 // dispatch and end.
 //
 // Ownership: borrows registries, outbox and counters from BrokerCore, which outlive it. Threads: the core's.
@@ -10,11 +11,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "broker/client_link.h"
+#include "broker/code_store.h"
 #include "broker/config.h"
 #include "broker/counters.h"
 #include "broker/crash_watch.h"
@@ -52,6 +55,10 @@ class JobLedger {
   std::optional<std::string> Relay(Worker& worker, wire::Call call, std::vector<Payload> payloads);
   std::optional<std::string> Finish(Worker& worker, wire::Final final, std::vector<Payload> payloads,
                                     TimePoint now);
+  /// The worker has not the code of a job that it was dispatched without: it has kept nothing of the job, and
+  /// gets all of it now.
+  std::optional<std::string> SendCode(Worker& worker, const wire::Need& need, std::size_t payloads,
+                                      TimePoint now);
   /// The worker is back on a new link and names the leases it holds: those that it does not name never
   /// reached it and wait again, and what it names in vain is cancelled.
   void Reconcile(Worker& worker, const std::vector<LeaseId>& named, TimePoint now);
@@ -60,6 +67,8 @@ class JobLedger {
   /// A DISPATCH that never left: its job has certainly not started and waits again.
   void DispatchFailed(Worker& worker, LeaseId lease, TimePoint now);
 
+  /// A worker has come: jobs that wait for what it has are looked at again.
+  void Unpark();
   /// Fills free slots from the queue.
   void Dispatch(TimePoint now);
   /// Queue deadlines that have passed.
@@ -70,6 +79,7 @@ class JobLedger {
   const DispatchQueue& queue() const { return queue_; }
   /// Kept for clients: finals, events and calls.
   const KeptForClient& kept() const { return flow_.kept(); }
+  std::uint64_t program_bytes() const { return programs_.bytes(); }
 
  private:
   Job* FindLease(Worker& worker, LeaseId lease);
@@ -91,7 +101,20 @@ class JobLedger {
     Rejection reason;
     JobError error;
   };
-  std::optional<Refusal> CheckCapacity(const Session& session, const JobSpec& spec, std::uint64_t bytes);
+  /// Of a job that is admitted: what else can be wrong with it.
+  std::optional<Refusal> Check(const Session& session, const JobSpec& spec,
+                               const std::vector<Payload>& payloads, TimePoint now);
+  std::optional<Refusal> CheckCapacity(const Session& session, const JobSpec& spec,
+                                       const std::vector<Payload>& payloads);
+  /// VALIDATION for a job whose libraries no worker that is connected has.
+  std::optional<JobError> CheckLibraries(std::span<const std::string> libraries) const;
+  JobError UnknownLibrary(const std::string& name) const;
+  /// Finds or verifies the code of a program. False: it must be asked for; else why the job is refused, if it
+  /// is.
+  bool HasCode(Session& session, const JobSpec& spec, std::vector<Payload>& payloads, const Limits& limits,
+               std::optional<JobError>& refused);
+  /// First in line, and no worker that takes jobs could ever run it.
+  void NoWorkerFor(Job& job, TimePoint now);
   /// Of a failFast job for which nothing is free now.
   Refusal NothingFree(const JobSpec& spec) const;
   /// RATE_LIMITED for a job whose program or tenant keeps crashing.
@@ -101,6 +124,7 @@ class JobLedger {
   void NoteCrash(const Job& job, TimePoint now);
   void Refuse(Session& session, const JobId& id, Rejection reason, const JobError& error, TimePoint now);
   void SendDispatch(Job& job, Worker& worker, TimePoint now);
+  void SayDispatch(Job& job, Worker& worker);
   void Requeue(Job& job, TimePoint now);
   /// The job's worker is gone or gave it up: run it again where that is allowed, else LOST.
   void Lose(Job& job, const std::string& why, TimePoint now);
@@ -118,6 +142,7 @@ class JobLedger {
   FlowControl flow_;
   ClientLink clients_;
   DispatchQueue queue_;
+  CodeStore programs_;
   CrashWatch crashes_;
   std::uint64_t next_lease_;
   std::uint64_t next_final_ = 1;

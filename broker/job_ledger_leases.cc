@@ -17,8 +17,6 @@ namespace {
 // Dispatches that workers may turn down before their client hears of it: a worker that drains while a
 // dispatch is on its way costs one; more mean that it lies about its credit.
 constexpr std::uint32_t kMaxBounces = 5;
-// Lines looked at behind a job that waits for memory: enough to find a smaller one, and bounded.
-constexpr int kMaxPassed = 32;
 
 /// In this order each requeued at the front goes before those dispatched after it.
 void SortLaterLeasesFirst(std::vector<Job*>& jobs) {
@@ -167,6 +165,8 @@ void JobLedger::Reconcile(Worker& worker, const std::vector<LeaseId>& named, Tim
 
 void JobLedger::Unnamed(Job& job, TimePoint now) {
   // A lease that it has spoken about has reached it: that it does not know it any more means the job is lost.
+  // It may have asked for this one's code on its old link, or ask yet.
+  if (job.lease->code_left_out) job.lease->worker->revoked.Add(job.lease->id);
   if (job.lease->heard_of || job.state != JobState::kRunning || job.bounces >= kMaxBounces) {
     job.lease->worker->revoked.Add(job.lease->id);
     return Lose(job, "its worker does not know it any more", now);
@@ -213,63 +213,6 @@ void JobLedger::Requeue(Job& job, TimePoint now) {
   Release(job);
   job.queued_since = now;
   queue_.PushFront(job);
-}
-
-void JobLedger::Dispatch(TimePoint now) {
-  int passed = 0;
-  for (Job* job = queue_.Front(); job != nullptr;) {
-    const std::int64_t order = job->order;
-    Session& session = *job->session;
-    if (flow_.MustWait(session)) {
-      queue_.Hold(session);
-    } else if (Worker* worker = workers_.PickFor(NeedOf(*job))) {
-      if (auto refused = CrashesTooOften(ProgramOf(*job), now)) {
-        RefuseInQueue(*job, *std::move(refused), now);
-      } else {
-        SendDispatch(*job, *worker, now);
-      }
-    } else if (!workers_.AnyAccepting()) {
-      return;
-    } else if (!workers_.CouldEverTake(NeedOf(*job))) {
-      EndWithError(*job, JobEvent::kRefuse, NeverFits(NeedOf(*job)), now);
-    } else if (!workers_.AnyFreeSlot() || ++passed > kMaxPassed || !MayBePassed(*job, now)) {
-      return;
-    }
-    job = queue_.FrontAfter(order);
-  }
-}
-
-void JobLedger::RefuseInQueue(Job& job, JobError error, TimePoint now) {
-  ++counters_.refused_in_queue;
-  // One whose worker was lost may have run: nobody may rely on that it did not.
-  error.started = job.runs_before() > 0;
-  EndWithError(job, JobEvent::kRefuse, std::move(error), now);
-}
-
-bool JobLedger::MayBePassed(Job& job, TimePoint now) {
-  if (job.extras == nullptr) job.extras = std::make_unique<JobExtras>();
-  auto& since = job.extras->short_of_memory_since;
-  if (!since) since = now;
-  return now - *since < config_.max_overtaken;
-}
-
-void JobLedger::SendDispatch(Job& job, Worker& worker, TimePoint now) {
-  queue_.Remove(job);
-  if (!Advance(job, JobEvent::kDispatch)) return;
-  job.queue_ms += MillisBetween(job.queued_since, now);
-  if (job.extras != nullptr) job.extras->short_of_memory_since.reset();
-  workers_.Take(worker, job, LeaseId(next_lease_++));
-  job.lease->dispatched_attempt = job.attempt;
-  job.lease->deadline = now + LeaseTime(job, config_);
-  ++job.session->running;
-  ++counters_.dispatched;
-  LogDispatch(job, worker);
-  wire::Dispatch dispatch;
-  dispatch.lease = job.lease->id;
-  dispatch.session = job.session->id;
-  dispatch.attempt = job.attempt;
-  dispatch.job = SpecOf(job);
-  outbox_.Put(worker.link, std::move(dispatch), {job.payloads.begin(), job.payloads.end()});
 }
 
 void JobLedger::ExpireLeases(TimePoint now) {

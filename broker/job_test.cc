@@ -25,6 +25,10 @@ JobSpec Everything() {
   spec.seed = 0;
   spec.clock_ms = kFrozenClockMs;
   spec.receipt = true;
+  spec.libraries = {"b", "a"};
+  spec.program = true;
+  spec.reuse = Reuse::kContext;
+  spec.encoding = Encoding::kMsgpack;
   return spec;
 }
 
@@ -64,13 +68,34 @@ TEST(Job, ItsNeedIsThatOfItsSubmit) {
   }
 }
 
+TEST(Job, LibrariesAndEncodingNeedAWorkerThatKnowsThemAndWhatIsOnlySpeedDoesNot) {
+  SharedParts shared;
+  JobSpec spec;
+  spec.program = true;
+  spec.reuse = Reuse::kContext;
+  EXPECT_EQ(NeedOf(spec).skill, Skill::kPlain);
+  EXPECT_EQ(NeedOf(*MakeJob(spec, Limits(), shared)).skill, Skill::kPlain);
+  spec.seed = 1;
+  spec.encoding = Encoding::kMsgpack;
+  EXPECT_EQ(NeedOf(spec).skill, Skill::kPrograms);
+  EXPECT_EQ(NeedOf(*MakeJob(spec, Limits(), shared)).skill, Skill::kPrograms);
+  spec.encoding = Encoding::kJson;
+  spec.libraries = {"lodash"};
+  const auto job = MakeJob(spec, Limits(), shared);
+  for (const Need& need : {NeedOf(spec), NeedOf(*job)}) {
+    EXPECT_EQ(need.skill, Skill::kPrograms);
+    ASSERT_EQ(need.libraries.size(), 1u);
+    EXPECT_EQ(need.libraries[0], "lodash");
+  }
+}
+
 TEST(Job, JobsOfOneTenantUserAndSetOfLimitsHoldTheseOnce) {
   SharedParts shared;
   {
     const auto a = MakeJob(Everything(), Limits(), shared);
     const auto b = MakeJob(Everything(), Limits(), shared);
     EXPECT_EQ(&*a->account, &*b->account);
-    EXPECT_EQ(&*a->limits, &*b->limits);
+    EXPECT_EQ(&*a->terms, &*b->terms);
     JobSpec other = Everything();
     other.user = UserId("another");
     Limits more;
@@ -80,10 +105,10 @@ TEST(Job, JobsOfOneTenantUserAndSetOfLimitsHoldTheseOnce) {
     EXPECT_EQ(c->account->tenant, a->account->tenant);
     EXPECT_EQ(c->memory_mb, 512u);
     EXPECT_EQ(shared.accounts.size(), 2u);
-    EXPECT_EQ(shared.limits.size(), 2u);
+    EXPECT_EQ(shared.terms.size(), 2u);
   }
   EXPECT_EQ(shared.accounts.size(), 0u);
-  EXPECT_EQ(shared.limits.size(), 0u);
+  EXPECT_EQ(shared.terms.size(), 0u);
 }
 
 }  // namespace

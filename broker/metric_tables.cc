@@ -50,6 +50,8 @@ constexpr CounterRow kCounters[] = {
     {"skerry_jobs_refused_in_queue_total",
      "Queued jobs refused when their turn came, because their program or tenant kept crashing.",
      [](const C& c) { return c.refused_in_queue; }},
+    {"skerry_program_evictions_total", "Programs whose code had to make room for others'.",
+     [](const C& c) { return c.program_evictions; }},
     {"skerry_result_bytes_total", "Bytes of the values of jobs that ended ok.",
      [](const C& c) { return c.result_bytes; }},
     {"skerry_backlog_dropped_total",
@@ -94,6 +96,17 @@ constexpr CounterFamilyRow kCounterFamilies[] = {
      [](const C& c, std::size_t i) {
        return i < kLimitCount ? c.limit_trips[i] : c.pool_limit_trips[i - kLimitCount];
      }},
+    {"skerry_program_submits_total",
+     "Jobs with a program, by how its code came: sent along, left out and found here, needed (asked for; the "
+     "job was not taken).",
+     "code", kCodeWayCount, &LabelOf<CodeWay>,
+     [](const C& c, std::size_t i) { return c.program_submits[i]; }},
+    {"skerry_program_dispatches_total",
+     "Dispatches of programs, by how the code went: sent along, left out, needed (asked for by the worker "
+     "and "
+     "sent again; counted as left out, too).",
+     "code", kCodeWayCount, &LabelOf<CodeWay>,
+     [](const C& c, std::size_t i) { return c.program_dispatches[i]; }},
     {"skerry_events_relayed_total", "Events of jobs passed on to clients, by type.", "type", 2,
      &LabelOf<EventType>, [](const C& c, std::size_t i) { return c.events_relayed[i]; }},
     {"skerry_events_dropped_total",
@@ -128,6 +141,10 @@ constexpr GaugeRow kGauges[] = {
      [](const G& g) { return static_cast<double>(g.queued); }},
     {"skerry_queued_bytes", "Payload bytes of the jobs that wait.",
      [](const G& g) { return static_cast<double>(g.queued_bytes); }},
+    {"skerry_parked_jobs", "Queued jobs that wait for a worker with their libraries.",
+     [](const G& g) { return static_cast<double>(g.parked); }},
+    {"skerry_program_bytes", "Bytes of the code of programs that is kept, and of its books.",
+     [](const G& g) { return static_cast<double>(g.program_bytes); }},
     {"skerry_running_jobs", "Leases held by workers.",
      [](const G& g) { return static_cast<double>(g.workers.slots_used); }},
     {"skerry_workers", "Workers connected.",

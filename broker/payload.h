@@ -43,6 +43,8 @@ class Payload {
 
   std::string_view bytes() const;
   std::size_t size() const { return block_ == nullptr ? 0 : block_->size; }
+  /// The same of all that share the bytes; null of an empty one.
+  const void* identity() const { return block_; }
 
   /// Above the largest frame of the wire.
   static constexpr std::size_t kMaxBytes = (std::size_t{1} << 31) - 1;

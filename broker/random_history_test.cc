@@ -32,6 +32,7 @@ rc::Gen<Step> AnyStep() {
       {6, Act::kFinish},
       {3, Act::kEvent},
       {2, Act::kCall},
+      {1, Act::kForgetCode},
       {1, Act::kCredit},
       {1, Act::kDrain},
       {1, Act::kBreakWorker},

@@ -10,7 +10,7 @@ bool MayRunAgain(const Job& job, const BrokerConfig& config) {
 }
 
 Millis LeaseTime(const Job& job, const BrokerConfig& config) {
-  return Millis(kRunsPerLease * job.limits->Get(LimitId::kTimeoutMs)) + config.lease_grace;
+  return Millis(kRunsPerLease * job.limits().Get(LimitId::kTimeoutMs)) + config.lease_grace;
 }
 
 }  // namespace skerry::broker

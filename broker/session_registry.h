@@ -60,6 +60,7 @@ struct Session {
   std::uint64_t epoch = 0;  ///< of this life: a client that missed the end of an earlier one must hear of it
   ClientPipe pipe;
   bool lost_messages = false;  ///< its present link did not take one: what is in flight must be sent anew
+  bool knows_need = false;     ///< the code of its programs may be asked for
   KeptForClient kept;          ///< FlowControl's figures
   std::uint64_t open_call_bytes = 0;  ///< of its jobs' open calls
 

@@ -55,6 +55,9 @@ void Describe(config::Settings& s, BrokerOptions& options) {
   s.Size("max_held_mib", config.max_held_bytes, {1, kTebibyteMib},
          "finals, events and calls kept for all clients together, MiB")
       .TradeOff("past it those that keep more than an equal share are held back");
+  s.Size("max_program_mib", config.max_program_bytes, {1, kTebibyteMib},
+         "code of programs kept for jobs that name it by its hash, MiB")
+      .TradeOff("what does not fit is asked for again: less costs clients' links, more the broker's memory");
   s.Duration("max_overtaken_ms", config.max_overtaken, {0, kHourMs},
              "how long a job whose memory is nowhere free may be passed by smaller ones, ms")
       .TradeOff("more keeps workers busier; large jobs wait longer");

@@ -28,6 +28,14 @@ std::optional<std::string> LieIn(const wire::Call& call, const Job& job) {
   return std::nullopt;
 }
 
+std::optional<std::string> LieIn(const wire::Need& need, std::size_t payloads, const Job& job) {
+  const std::string about = "need for lease " + std::to_string(need.lease.value());
+  if (payloads > 0) return about + " with " + std::to_string(payloads) + " payloads instead of 0";
+  if (!job.lease->code_left_out) return about + ", which came with its code";
+  if (job.lease->heard_of) return about + ", of which it has spoken";
+  return std::nullopt;
+}
+
 std::optional<std::string> LieIn(const wire::Final& final, const Job& job) {
   if (final.ok) return std::nullopt;
   const bool brokers =
@@ -44,8 +52,8 @@ bool MayCarryReceipt(const Job& job, const std::vector<Payload>& payloads) {
 }
 
 std::optional<std::string> TooManyEvents(const Job& job) {
-  const std::uint64_t status = job.limits->Get(LimitId::kMaxStatusEvents);
-  const std::uint64_t console = job.limits->Get(LimitId::kMaxConsoleEvents);
+  const std::uint64_t status = job.limits().Get(LimitId::kMaxStatusEvents);
+  const std::uint64_t console = job.limits().Get(LimitId::kMaxConsoleEvents);
   if (status == kUnlimited || console == kUnlimited || job.lease->events <= status + console)
     return std::nullopt;
   return std::to_string(job.lease->events) + " events of lease " + std::to_string(job.lease->id.value()) +

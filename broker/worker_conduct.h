@@ -2,8 +2,9 @@
 //
 // Lies: anything about a lease that it does not hold and that was not taken from it (never given, ended
 // already, another worker's); the wrong number of payloads; an attempt that goes back or past what a worker
-// may run by itself; a call that goes back; more events than the job's caps let through. What an isolate says
-// its worker has checked: none of this can come from a tenant's program.
+// may run by itself; a call that goes back; a question for code that it was sent; more events than the job's
+// caps let through. What an isolate says its worker has checked: none of this can come from a tenant's
+// program.
 //
 // Threads: pure.
 #pragma once
@@ -29,9 +30,11 @@ struct Claim {
   std::size_t payloads_due = 0;
 };
 
-/// What is wrong with it, given the job that holds the lease. All four are about running jobs.
+/// What is wrong with it, given the job that holds the lease. All are about running jobs.
 std::optional<std::string> LieIn(const Claim& claim, const Job& job);
 std::optional<std::string> LieIn(const wire::Call& call, const Job& job);
+/// Code that was not left out, that was asked for before, or of a job that runs.
+std::optional<std::string> LieIn(const wire::Need& need, std::size_t payloads, const Job& job);
 /// How a job cannot have ended on a worker: refused by the broker's own rules, or cancelled when nobody
 /// asked.
 std::optional<std::string> LieIn(const wire::Final& final, const Job& job);

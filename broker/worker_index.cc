@@ -4,7 +4,7 @@
 
 namespace skerry::broker {
 
-bool WorkerIndex::Before(const Node& a, const Node& b) const {
+bool WorkerIndex::Before(const Entry& a, const Entry& b) {
   // used/slots compared without division.
   const std::uint64_t load_a = a.room.used * b.room.slots;
   const std::uint64_t load_b = b.room.used * a.room.slots;
@@ -22,7 +22,7 @@ void WorkerIndex::Update(Node& node) {
   }
 }
 
-WorkerIndex::Place WorkerIndex::Add(Worker& worker, const Room& room) {
+WorkerIndex::Place WorkerIndex::Add(Worker& worker, const Room& room, std::uint64_t turn) {
   Place place = static_cast<Place>(nodes_.size());
   if (unused_.empty()) {
     nodes_.emplace_back();
@@ -31,7 +31,7 @@ WorkerIndex::Place WorkerIndex::Add(Worker& worker, const Room& room) {
     unused_.pop_back();
   }
   Node& node = nodes_[place];
-  node = Node{&worker, room, next_turn_++, room.free_mb, static_cast<std::uint32_t>(random_())};
+  node = Node{{&worker, room, turn}, room.free_mb, static_cast<std::uint32_t>(random_())};
   root_ = Insert(root_, place);
   return place;
 }
@@ -42,7 +42,7 @@ void WorkerIndex::Remove(Place place) {
   unused_.push_back(place);
 }
 
-Worker* WorkerIndex::LeastLoaded(std::uint64_t memory_mb) const {
+const WorkerIndex::Entry* WorkerIndex::Best(std::uint64_t memory_mb) const {
   const auto wanted = static_cast<std::int64_t>(memory_mb);
   if (!HasBelow(root_, wanted)) return nullptr;
   for (Place at = root_;;) {
@@ -50,7 +50,7 @@ Worker* WorkerIndex::LeastLoaded(std::uint64_t memory_mb) const {
     if (HasBelow(node.left, wanted)) {
       at = node.left;
     } else if (node.room.free_mb >= wanted) {
-      return node.worker;
+      return &node;
     } else {
       at = node.right;  // it has, since this tree has and nothing else of it does
     }

@@ -1,7 +1,7 @@
 // The workers that have a free slot, by load: the least loaded one with so much memory free, in logarithmic
 // time however many there are.
 //
-//   const WorkerIndex::Place place = index.Add(worker, {.used = 1, .slots = 4, .free_mb = 700});
+//   const WorkerIndex::Place place = index.Add(worker, {.used = 1, .slots = 4, .free_mb = 700}, next_turn++);
 //   index.LeastLoaded(256);
 //   index.Remove(place);
 //
@@ -31,26 +31,34 @@ class WorkerIndex {
     std::int64_t free_mb = 0;  ///< below 0: less than what is in use
   };
 
-  /// Behind all of the same load: equals take turns.
-  Place Add(Worker& worker, const Room& room);
+  struct Entry {
+    Worker* worker = nullptr;
+    Room room;
+    std::uint64_t turn = 0;  ///< among those of the same load
+  };
+  /// Whether `a` is to have a job before `b`, which may be in another index.
+  static bool Before(const Entry& a, const Entry& b);
+
+  /// No two of an index may have the same turn. Each time a higher one: equals take turns.
+  Place Add(Worker& worker, const Room& room, std::uint64_t turn);
   void Remove(Place place);
 
-  /// Null where none has that much free.
-  Worker* LeastLoaded(std::uint64_t memory_mb) const;
+  /// Null where none has that much free. Valid until the next Add or Remove.
+  const Entry* Best(std::uint64_t memory_mb) const;
+  Worker* LeastLoaded(std::uint64_t memory_mb) const {
+    const Entry* best = Best(memory_mb);
+    return best == nullptr ? nullptr : best->worker;
+  }
   bool empty() const { return root_ == kNowhere; }
 
  private:
-  struct Node {
-    Worker* worker = nullptr;
-    Room room;
-    std::uint64_t turn = 0;
+  struct Node : Entry {
     std::int64_t most_free_mb = 0;  // in the tree below, itself included
     std::uint32_t rank = 0;         // random; no child has a higher one
     Place left = kNowhere;
     Place right = kNowhere;
   };
 
-  bool Before(const Node& a, const Node& b) const;
   bool HasBelow(Place tree, std::int64_t memory_mb) const;
   void Update(Node& node);
   // Each returns the root of the tree that it leaves.
@@ -63,7 +71,6 @@ class WorkerIndex {
   std::vector<Node> nodes_;
   std::vector<Place> unused_;
   Place root_ = kNowhere;
-  std::uint64_t next_turn_ = 1;
   std::minstd_rand random_;  // its default seed: the core is deterministic, and no peer chooses ranks
 };
 

@@ -22,9 +22,9 @@ bool IsLess(const Room& a, const Room& b) {
 TEST(WorkerIndex, GivesTheLeastLoadedOfThoseThatHaveTheMemory) {
   WorkerIndex index;
   Worker busy, idle, roomy;
-  index.Add(busy, {.used = 3, .slots = 4, .free_mb = 100});
-  const auto place = index.Add(idle, {.used = 1, .slots = 4, .free_mb = 100});
-  index.Add(roomy, {.used = 2, .slots = 4, .free_mb = 500});
+  index.Add(busy, {.used = 3, .slots = 4, .free_mb = 100}, 1);
+  const auto place = index.Add(idle, {.used = 1, .slots = 4, .free_mb = 100}, 2);
+  index.Add(roomy, {.used = 2, .slots = 4, .free_mb = 500}, 3);
   EXPECT_EQ(index.LeastLoaded(0), &idle);
   EXPECT_EQ(index.LeastLoaded(100), &idle);
   EXPECT_EQ(index.LeastLoaded(101), &roomy);
@@ -37,21 +37,22 @@ TEST(WorkerIndex, GivesTheLeastLoadedOfThoseThatHaveTheMemory) {
 TEST(WorkerIndex, GivesNoneOfThoseWhoseMemoryIsOvercommitted) {
   WorkerIndex index;
   Worker worker;
-  index.Add(worker, {.used = 1, .slots = 4, .free_mb = -1});
+  index.Add(worker, {.used = 1, .slots = 4, .free_mb = -1}, 1);
   EXPECT_FALSE(index.empty());
   EXPECT_EQ(index.LeastLoaded(0), nullptr);
 }
 
 TEST(WorkerIndex, EquallyLoadedWorkersTakeTurns) {
   WorkerIndex index;
+  std::uint64_t turn = 1;
   std::vector<Worker> workers(5);
   std::map<const Worker*, WorkerIndex::Place> places;
-  for (Worker& worker : workers) places[&worker] = index.Add(worker, {.slots = 2, .free_mb = 10});
+  for (Worker& worker : workers) places[&worker] = index.Add(worker, {.slots = 2, .free_mb = 10}, turn++);
   for (int round = 0; round < 3; ++round) {
     for (Worker& expected : workers) {
       ASSERT_EQ(index.LeastLoaded(10), &expected);
       index.Remove(places[&expected]);
-      places[&expected] = index.Add(expected, {.slots = 2, .free_mb = 10});
+      places[&expected] = index.Add(expected, {.slots = 2, .free_mb = 10}, turn++);
     }
   }
 }
@@ -60,7 +61,7 @@ TEST(WorkerIndex, EquallyLoadedWorkersTakeTurns) {
 struct Entry {
   WorkerIndex::Place place = WorkerIndex::kNowhere;
   Room room;
-  int turn = 0;
+  std::uint64_t turn = 0;
 };
 
 const Worker* Scan(const std::map<const Worker*, Entry>& entries, std::int64_t memory_mb) {
@@ -81,7 +82,7 @@ TEST(WorkerIndex, AgreesWithALookAtEveryWorkerWhateverIsAddedAndRemoved) {
     WorkerIndex index;
     std::vector<Worker> workers(crowd);
     std::map<const Worker*, Entry> entries;
-    int turn = 0;
+    std::uint64_t turn = 0;
     for (int step = 0; step < 6'000; ++step) {
       Worker& worker = workers[random() % crowd];
       if (const auto found = entries.find(&worker); found != entries.end()) {
@@ -93,7 +94,8 @@ TEST(WorkerIndex, AgreesWithALookAtEveryWorkerWhateverIsAddedAndRemoved) {
         room.slots = 1 + random() % 8;
         room.used = random() % room.slots;
         room.free_mb = static_cast<std::int64_t>(random() % 40) - 2;
-        entries[&worker] = {index.Add(worker, room), room, ++turn};
+        ++turn;
+        entries[&worker] = {index.Add(worker, room, turn), room, turn};
       }
       const std::int64_t wanted = random() % 40;
       ASSERT_EQ(index.LeastLoaded(static_cast<std::uint64_t>(wanted)), Scan(entries, wanted)) << step;

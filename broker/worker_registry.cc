@@ -21,11 +21,6 @@ WorkerSums ShareOf(const Worker& worker) {
   return share;
 }
 
-/// Each skill includes those before it.
-std::size_t SkillsHad(const Worker& worker) {
-  return static_cast<std::size_t>(worker.skill()) + 1;
-}
-
 template <class Key>
 void Discount(std::map<Key, std::uint64_t>& counts, const Key& key) {
   const auto found = counts.find(key);
@@ -36,34 +31,46 @@ void Discount(std::map<Key, std::uint64_t>& counts, const Key& key) {
 
 void WorkerRegistry::LeaveRoom(Worker& worker) {
   sums_ -= ShareOf(worker);
-  for (std::size_t skill = 0; skill < kSkills; ++skill) {
-    const auto place = std::exchange(worker.places_[skill], WorkerIndex::kNowhere);
-    if (place != WorkerIndex::kNowhere) crowds_[skill].index.Remove(place);
-  }
+  const auto place = std::exchange(worker.place_, WorkerIndex::kNowhere);
+  if (place != WorkerIndex::kNowhere) worker.crowd_->second.index.Remove(place);
 }
 
 void WorkerRegistry::EnterRoom(Worker& worker) {
   sums_ += ShareOf(worker);
   if (!worker.accepting() || worker.used_slots() >= worker.credit_.slots) return;
   const auto free_mb = static_cast<std::int64_t>(worker.credit_.memory_mb - worker.used_memory_mb_);
-  for (std::size_t skill = 0; skill < SkillsHad(worker); ++skill) {
-    worker.places_[skill] =
-        crowds_[skill].index.Add(worker, {worker.used_slots(), worker.credit_.slots, free_mb});
-  }
+  worker.place_ = worker.crowd_->second.index.Add(
+      worker, {worker.used_slots(), worker.credit_.slots, free_mb}, next_turn_++);
 }
 
 void WorkerRegistry::Leave(Worker& worker) {
   LeaveRoom(worker);
-  for (std::size_t skill = 0; worker.accepting() && skill < SkillsHad(worker); ++skill)
-    Discount(crowds_[skill].offers, worker.full_memory_mb_);
+  if (worker.accepting()) {
+    Discount(worker.crowd_->second.offers, worker.full_memory_mb_);
+    --accepting_;
+  }
   Discount(builds_, worker.build_);
 }
 
 void WorkerRegistry::Enter(Worker& worker) {
   EnterRoom(worker);
-  for (std::size_t skill = 0; worker.accepting() && skill < SkillsHad(worker); ++skill)
-    ++crowds_[skill].offers[worker.full_memory_mb_];
+  if (worker.accepting()) {
+    ++worker.crowd_->second.offers[worker.full_memory_mb_];
+    ++accepting_;
+  }
   ++builds_[worker.build_];
+}
+
+void WorkerRegistry::SetKind(Worker& worker, WorkerKind kind) {
+  for (const std::string& library : kind.libraries) seen_libraries_.Add(library);
+  auto& crowd = *crowds_.try_emplace(std::move(kind)).first;
+  ++crowd.second.workers;
+  worker.crowd_ = &crowd;
+}
+
+void WorkerRegistry::LeaveKind(Worker& worker) {
+  auto& crowd = *std::exchange(worker.crowd_, nullptr);
+  if (--crowd.second.workers == 0) crowds_.erase(crowds_.find(crowd.first));
 }
 
 Worker& WorkerRegistry::Connect(const SessionId& session, const Peer& link, TimePoint now) {
@@ -71,6 +78,7 @@ Worker& WorkerRegistry::Connect(const SessionId& session, const Peer& link, Time
   if (known == nullptr) {
     known = std::make_unique<Worker>();
     known->session = session;
+    SetKind(*known, {});
   } else {
     Leave(*known);
     links_.erase(known->link);
@@ -91,16 +99,18 @@ Worker* WorkerRegistry::Find(const Peer& link) {
 
 void WorkerRegistry::Erase(Worker& worker) {
   Leave(worker);
+  LeaveKind(worker);
   links_.erase(worker.link);
   // A copy: erasing by a reference into the erased record would read freed memory.
   const SessionId session = worker.session;
   workers_.erase(session);
 }
 
-void WorkerRegistry::Introduce(Worker& worker, WorkerBuild build, Skill skill, Credit credit) {
+void WorkerRegistry::Introduce(Worker& worker, WorkerBuild build, WorkerKind kind, Credit credit) {
   Leave(worker);
+  LeaveKind(worker);
+  SetKind(worker, std::move(kind));
   worker.build_ = std::move(build);
-  worker.skill_ = skill;
   worker.credit_ = credit;
   worker.full_memory_mb_ = credit.memory_mb;
   Enter(worker);
@@ -145,6 +155,48 @@ void WorkerRegistry::Release(Job& job) {
   if (worker.leases_.erase(job.lease->id) > 0) worker.used_memory_mb_ -= job.memory_mb;
   EnterRoom(worker);
   job.lease.reset();
+}
+
+Worker* WorkerRegistry::PickFor(const Need& need) const {
+  const WorkerIndex::Entry* best = nullptr;
+  for (const auto& [kind, crowd] : crowds_) {
+    if (!kind.Serves(need)) continue;
+    const WorkerIndex::Entry* one = crowd.index.Best(need.memory_mb);
+    if (one != nullptr && (best == nullptr || WorkerIndex::Before(*one, *best))) best = one;
+  }
+  return best == nullptr ? nullptr : best->worker;
+}
+
+std::uint64_t WorkerRegistry::LargestMemoryMb(const Need& need) const {
+  std::uint64_t largest = 0;
+  for (const auto& [kind, crowd] : crowds_) {
+    if (!crowd.offers.empty() && kind.Serves(need)) largest = std::max(largest, crowd.offers.rbegin()->first);
+  }
+  return largest;
+}
+
+bool WorkerRegistry::AnyFreeSlotFor(const Need& need) const {
+  return std::any_of(crowds_.begin(), crowds_.end(), [&](const auto& entry) {
+    return !entry.second.index.empty() && entry.first.Serves(need);
+  });
+}
+
+std::set<std::string> WorkerRegistry::Libraries() const {
+  std::set<std::string> all;
+  for (const auto& [kind, crowd] : crowds_) all.insert(kind.libraries.begin(), kind.libraries.end());
+  return all;
+}
+
+bool WorkerRegistry::OneHasAll(std::span<const std::string> libraries) const {
+  return std::any_of(crowds_.begin(), crowds_.end(),
+                     [&](const auto& entry) { return HasAll(entry.first.libraries, libraries); });
+}
+
+const std::string* WorkerRegistry::NeverSeen(std::span<const std::string> libraries) const {
+  for (const std::string& library : libraries) {
+    if (!seen_libraries_.Contains(library) && !OneHasAll({&library, 1})) return &library;
+  }
+  return nullptr;
 }
 
 std::vector<Worker*> WorkerRegistry::All() {

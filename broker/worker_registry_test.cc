@@ -21,8 +21,7 @@ class Scan {
   explicit Scan(WorkerRegistry& registry) : all_(registry.All()) {}
 
   static bool HasRoom(const Worker& worker, const Need& need) {
-    return worker.accepting() && worker.skill() >= need.skill &&
-           worker.used_slots() < worker.credit().slots &&
+    return worker.accepting() && worker.kind().Serves(need) && worker.used_slots() < worker.credit().slots &&
            worker.used_memory_mb() + need.memory_mb <= worker.credit().memory_mb;
   }
   const Worker* PickFor(const Need& need) const {
@@ -36,10 +35,10 @@ class Scan {
   static bool IsLessLoaded(const Worker& a, const Worker& b) {
     return a.used_slots() * b.credit().slots < b.used_slots() * a.credit().slots;
   }
-  std::uint64_t LargestMemoryMb(Skill skill) const {
+  std::uint64_t LargestMemoryMb(const Need& need) const {
     std::uint64_t largest = 0;
     for (const Worker* worker : all_) {
-      if (worker->accepting() && worker->skill() >= skill)
+      if (worker->accepting() && worker->kind().Serves(need))
         largest = std::max(largest, worker->full_memory_mb());
     }
     return largest;
@@ -47,10 +46,15 @@ class Scan {
   bool AnyAccepting() const {
     return std::any_of(all_.begin(), all_.end(), [](const Worker* worker) { return worker->accepting(); });
   }
-  bool AnyFreeSlot() const {
-    return std::any_of(all_.begin(), all_.end(), [](const Worker* worker) {
-      return worker->accepting() && worker->used_slots() < worker->credit().slots;
+  bool AnyFreeSlotFor(const Need& need) const {
+    return std::any_of(all_.begin(), all_.end(), [&](const Worker* worker) {
+      return worker->accepting() && worker->used_slots() < worker->credit().slots &&
+             worker->kind().Serves(need);
     });
+  }
+  bool OneHasAll(const LibraryNames& libraries) const {
+    return std::any_of(all_.begin(), all_.end(),
+                       [&](const Worker* worker) { return HasAll(worker->kind().libraries, libraries); });
   }
   WorkerSums Sums() const {
     WorkerSums sums;
@@ -110,15 +114,23 @@ class Play {
 
  private:
   Credit AnyCredit() { return {random_() % 6, 100 + 100 * (random_() % 8)}; }
-  Skill AnySkill() { return random_() % 2 == 0 ? Skill::kPlain : Skill::kReproducible; }
+  WorkerKind AnyKind() {
+    WorkerKind kind{static_cast<Skill>(random_() % 3), {}};
+    if (kind.skill < Skill::kPrograms) return kind;
+    for (const char* library : {"a", "b"}) {
+      if (random_() % 2 == 0) kind.libraries.emplace_back(library);
+    }
+    return kind;
+  }
   void Greet(const std::string& name) {
     Worker& worker = registry_.Connect(SessionId(name), WorkerPeer(name), TimePoint());
-    registry_.Introduce(worker, {"1", "14", std::to_string(random_() % 3)}, AnySkill(), AnyCredit());
+    registry_.Introduce(worker, {"1", "14", std::to_string(random_() % 3)}, AnyKind(), AnyCredit());
   }
   void Begin() {
     auto job = std::make_unique<Job>();
     job->memory_mb = static_cast<std::uint32_t>(50 * (random_() % 8));
-    Worker* worker = registry_.PickFor({job->memory_mb, AnySkill()});
+    const WorkerKind wanted = AnyKind();
+    Worker* worker = registry_.PickFor({job->memory_mb, wanted.skill, wanted.libraries});
     if (worker == nullptr) return;
     registry_.Take(*worker, *job, LeaseId(next_lease_++));
     jobs_.push_back(std::move(job));
@@ -148,19 +160,28 @@ class Play {
 TEST(WorkerRegistry, KnowsWhatALookAtEveryWorkerWouldTell) {
   Play play(3);
   WorkerRegistry& registry = play.registry();
+  const LibraryNames a = {"a"}, both = {"b", "a"};
+  std::vector<Need> needs;
+  for (const std::uint64_t memory_mb : {0u, 100u, 350u}) {
+    for (const Skill skill : {Skill::kPlain, Skill::kReproducible, Skill::kPrograms})
+      needs.push_back({memory_mb, skill, {}});
+    needs.push_back({memory_mb, Skill::kPrograms, a});
+    needs.push_back({memory_mb, Skill::kPrograms, both});
+  }
   for (int step = 0; step < 20'000; ++step) {
     play.Step();
     const Scan scan(registry);
     ASSERT_EQ(registry.Sums(), scan.Sums()) << step;
-    for (const Skill skill : {Skill::kPlain, Skill::kReproducible})
-      ASSERT_EQ(registry.LargestMemoryMb(skill), scan.LargestMemoryMb(skill)) << step;
     ASSERT_EQ(registry.AnyAccepting(), scan.AnyAccepting()) << step;
-    ASSERT_EQ(registry.AnyFreeSlot(), scan.AnyFreeSlot()) << step;
+    ASSERT_EQ(registry.AnyFreeSlot(), scan.AnyFreeSlotFor({})) << step;
+    for (const LibraryNames& libraries : {LibraryNames{"a"}, LibraryNames{"b"}, LibraryNames{"b", "a"}})
+      ASSERT_EQ(registry.OneHasAll(libraries), scan.OneHasAll(libraries)) << step;
     std::uint64_t built = 0;
     for (const auto& [build, count] : registry.Builds()) built += count;
     ASSERT_EQ(built, registry.size()) << step;
-    for (const Need& need : {Need{0}, Need{100}, Need{350}, Need{0, Skill::kReproducible},
-                             Need{100, Skill::kReproducible}, Need{350, Skill::kReproducible}}) {
+    for (const Need& need : needs) {
+      ASSERT_EQ(registry.LargestMemoryMb(need), scan.LargestMemoryMb(need)) << step;
+      ASSERT_EQ(registry.AnyFreeSlotFor(need), scan.AnyFreeSlotFor(need)) << step;
       const Worker* expected = scan.PickFor(need);
       const Worker* picked = registry.PickFor(need);
       ASSERT_EQ(picked == nullptr, expected == nullptr) << step;
@@ -177,7 +198,7 @@ TEST(WorkerRegistry, GivesAReproducibleJobToTheLeastLoadedOfThoseThatKnowWhatItA
   for (const Skill skill : {Skill::kPlain, Skill::kReproducible, Skill::kReproducible}) {
     const std::string name = "w" + std::to_string(workers.size());
     workers.push_back(&registry.Connect(SessionId(name), WorkerPeer(name), TimePoint()));
-    registry.Introduce(*workers.back(), {}, skill, {2, 1024});
+    registry.Introduce(*workers.back(), {}, {skill, {}}, {2, 1024});
   }
   JobSpec spec;
   spec.seed = 0;
@@ -187,7 +208,7 @@ TEST(WorkerRegistry, GivesAReproducibleJobToTheLeastLoadedOfThoseThatKnowWhatItA
   registry.Take(*workers[2], second, LeaseId(2));
   EXPECT_EQ(registry.PickFor(NeedOf(spec)), workers[1]);
   EXPECT_EQ(registry.PickFor(NeedOf(JobSpec())), workers[0]);
-  registry.Introduce(*workers[0], {}, Skill::kReproducible, {2, 1024});
+  registry.Introduce(*workers[0], {}, {Skill::kReproducible, {}}, {2, 1024});
   EXPECT_EQ(registry.PickFor(NeedOf(spec)), workers[0]) << "it was upgraded";
 }
 
@@ -195,7 +216,7 @@ TEST(WorkerRegistry, GivesJobsToEquallyLoadedWorkersInTurn) {
   WorkerRegistry registry;
   for (const std::string name : {"a", "b", "c"}) {
     Worker& worker = registry.Connect(SessionId(name), WorkerPeer(name), TimePoint());
-    registry.Introduce(worker, {}, Skill::kPlain, {2, 1024});
+    registry.Introduce(worker, {}, {}, {2, 1024});
   }
   std::string order;
   for (std::uint64_t i = 1; i <= 6; ++i) {
@@ -207,6 +228,51 @@ TEST(WorkerRegistry, GivesJobsToEquallyLoadedWorkersInTurn) {
     order += worker->session.str();
   }
   EXPECT_EQ(order, "abcabc");
+}
+
+TEST(WorkerRegistry, WorkersOfDifferentKindsTakeTurnsToo) {
+  WorkerRegistry registry;
+  for (const std::string name : {"a", "b", "c"}) {
+    Worker& worker = registry.Connect(SessionId(name), WorkerPeer(name), TimePoint());
+    registry.Introduce(worker, {}, {Skill::kPrograms, {name}}, {2, 1024});
+  }
+  std::string order;
+  for (std::uint64_t i = 1; i <= 6; ++i) {
+    Job job;
+    Worker* worker = registry.PickFor({});
+    ASSERT_NE(worker, nullptr);
+    registry.Take(*worker, job, LeaseId(i));
+    registry.Release(job);
+    order += worker->session.str();
+  }
+  EXPECT_EQ(order, "abcabc");
+}
+
+TEST(WorkerRegistry, HasRoomForSoManyKindsAndNotForOneMore) {
+  WorkerRegistry registry;
+  const auto kind = [](std::size_t i) { return WorkerKind{Skill::kPrograms, {"l" + std::to_string(i)}}; };
+  for (std::size_t i = 0; i < WorkerRegistry::kMaxKinds; ++i) {
+    ASSERT_TRUE(registry.HasRoomFor(kind(i))) << i;
+    const std::string name = "w" + std::to_string(i);
+    registry.Introduce(registry.Connect(SessionId(name), WorkerPeer(name), TimePoint()), {}, kind(i), {});
+  }
+  EXPECT_TRUE(registry.HasRoomFor(kind(0)));
+  EXPECT_FALSE(registry.HasRoomFor(kind(WorkerRegistry::kMaxKinds)));
+  registry.Erase(*registry.Find(WorkerPeer("w3")));
+  EXPECT_TRUE(registry.HasRoomFor(kind(WorkerRegistry::kMaxKinds)));
+}
+
+TEST(WorkerRegistry, RemembersTheLibrariesOfWorkersThatWentAway) {
+  WorkerRegistry registry;
+  Worker& worker = registry.Connect(SessionId("w"), WorkerPeer("w"), TimePoint());
+  registry.Introduce(worker, {}, {Skill::kPrograms, {"a", "b"}}, {1, 1});
+  registry.Erase(worker);
+  const LibraryNames seen = {"b", "a"}, not_all = {"a", "c"};
+  EXPECT_FALSE(registry.OneHasAll(seen));
+  EXPECT_TRUE(registry.Libraries().empty());
+  EXPECT_EQ(registry.NeverSeen(seen), nullptr);
+  ASSERT_NE(registry.NeverSeen(not_all), nullptr);
+  EXPECT_EQ(*registry.NeverSeen(not_all), "c");
 }
 
 }  // namespace

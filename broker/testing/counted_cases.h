@@ -26,6 +26,7 @@ std::vector<CountedCase> JobCases();
 std::vector<CountedCase> RejectionCases();
 std::vector<CountedCase> RelayCases();
 std::vector<CountedCase> PeerCases();
+std::vector<CountedCase> ProgramCases();
 
 inline BrokerConfig Small() {
   BrokerConfig config;
@@ -33,6 +34,7 @@ inline BrokerConfig Small() {
   config.max_queued = 2;
   config.max_unacked_finals = 8;
   config.max_backlog_bytes = Bytes(3'000);
+  config.max_program_bytes = Bytes::MiB(1);
   return config;
 }
 

@@ -18,6 +18,7 @@ constexpr std::array<const char*, kActCount> kActs = {
     "finishes a job",
     "reports an event",
     "calls its client",
+    "forgets the code that it has",
     "changes its credit",
     "drains",
     "loses its link",
@@ -45,6 +46,7 @@ BrokerConfig World::Config() {
   config.client_credit = 6;
   config.max_unacked_finals = 4;
   config.max_unacked_bytes = Bytes::KiB(16);
+  config.max_program_bytes = Bytes(2 * (CodeStore::kBytesPerEntry + 2 + 32 + 8));
   config.client_window = Bytes::KiB(4);
   config.max_backlog_bytes = Bytes::KiB(8);
   config.max_held_bytes = Bytes::KiB(24);
@@ -153,7 +155,10 @@ void World::Settle() {
   for (int round = 0; round < 60; ++round) {
     for (Worker& worker : workers_) {
       if (!worker.welcomed) HelloFrom(worker);
-      if (round == 0) PlayWorker(worker, {Act::kBreakWorker, 0, 0});  // gives its full credit
+      if (round == 0) {
+        worker.libraries = {"a", "b"};
+        PlayWorker(worker, {Act::kBreakWorker, 0, 0});  // gives its full credit
+      }
       while (!worker.held.empty()) End(worker, worker.held.begin()->first, 0);
       Deliver(worker);
     }

@@ -1,6 +1,9 @@
 // Clients and workers around a BrokerCore, honest and lying, on links that break: what random histories are
 // played in. Keeps its own books from what the peers see, and states what must hold after every step.
 //
+// Programs are few, so that code is often left out; workers forget code now and then, as they may, and have
+// libraries or not.
+//
 // Honest peers do what schemas/wire.md asks of them: they answer PINGs, drop what they have seen, submit
 // again and send again what a broken link may have lost. A broken link loses all that is on it, both ways.
 //
@@ -31,6 +34,7 @@ enum class Act : std::uint8_t {
   kFinish,
   kEvent,
   kCall,
+  kForgetCode,
   kCredit,
   kDrain,
   kBreakWorker,
@@ -39,7 +43,7 @@ enum class Act : std::uint8_t {
   kGarbage,
   kSilence,
 };
-inline constexpr int kActCount = 17;
+inline constexpr int kActCount = 18;
 
 struct Step {
   Act act = Act::kPass;
@@ -70,6 +74,7 @@ class World {
     std::vector<std::string> to_ack;
     std::map<std::string, JobSpec> unfinished;
     std::set<std::string> submitted;
+    std::set<std::string> sent_code;  // on this link
     std::map<std::string, int> finals;
   };
   struct Held {
@@ -89,6 +94,8 @@ class World {
     bool welcomed = false;
     std::uint64_t slots = 3;
     std::uint64_t memory_mb = 1024;
+    std::vector<std::string> libraries;
+    std::set<std::string> code;  // by its hash
     std::uint64_t seq = 0;
     std::uint64_t pings = 0;
     std::map<std::uint64_t, Held> held;
@@ -106,7 +113,8 @@ class World {
   // Clients.
   void HelloFrom(Client& client);
   void Submit(Client& client, const Step& step);
-  void SayJob(Client& client, const JobSpec& spec);
+  enum class SendCode : bool { kIfNew, kAlways };
+  void SayJob(Client& client, const JobSpec& spec, SendCode code);
   void Read(Client& client);
   void Take(Client& client, Send& send);
   void Say(Client& client, wire::Header header, std::vector<Payload> payloads = {});
@@ -115,6 +123,7 @@ class World {
   void StartWorker(Worker& worker);
   void HelloFrom(Worker& worker);
   void Take(Worker& worker, const Send& send);
+  void TakeDispatch(Worker& worker, const wire::Dispatch& dispatch, const std::vector<Payload>& payloads);
   void OnWelcome(Worker& worker, const wire::Welcome& welcome);
   void Tell(Worker& worker, wire::Header header, std::vector<Payload> payloads);
   void Deliver(Worker& worker);

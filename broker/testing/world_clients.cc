@@ -4,8 +4,17 @@
 #include <variant>
 
 #include "broker/testing/world.h"
+#include "common/hash.h"
 
 namespace skerry::broker::testing {
+namespace {
+
+/// Few programs, so that some of them crash often, and their code is known.
+std::string CodeOf(const JobSpec& spec) {
+  return std::string(NameOf(spec.retry));
+}
+
+}  // namespace
 
 void World::PlayClient(Client& client, const Step& step) {
   switch (step.act) {
@@ -35,6 +44,7 @@ void World::HelloFrom(Client& client) {
   hello.session = client.session;
   hello.epoch = client.epoch;
   hello.seen = client.seen;
+  hello.capabilities = {"programs"};
   client.linked = false;
   core_.OnMessage({Side::kClient, client.link}, hello, {}, now_);
   Collect();
@@ -55,14 +65,21 @@ void World::Submit(Client& client, const Step& step) {
   spec.admission = static_cast<Admission>(step.what % 7 == 0);
   spec.limits = {{"timeoutMs", 1'000}, {"memoryMb", 64 + 64 * (step.what % 5)}};
   if (step.what % 4 == 0) spec.deadline_ms = 1 + step.what;
+  // Two thirds of them for one tenant's programs, which need not come with their code.
+  spec.program = step.what % 3 != 0;
+  spec.code_hash = Sha256(CodeOf(spec));
+  if (step.what % 5 == 0) spec.libraries = {"a"};
+  if (step.what % 11 == 0) spec.libraries = {"b", "a"};
   client.submitted.insert(spec.id.str());
   client.unfinished.emplace(spec.id.str(), spec);
-  SayJob(client, spec);
+  SayJob(client, spec, SendCode::kIfNew);
 }
 
-/// Few programs, so that some of them crash often.
-void World::SayJob(Client& client, const JobSpec& spec) {
-  Say(client, wire::Submit{spec}, {Payload(std::string(NameOf(spec.retry))), Payload(std::string("1"))});
+void World::SayJob(Client& client, const JobSpec& spec, SendCode code) {
+  const bool known = client.sent_code.contains(spec.tenant.str() + CodeOf(spec));
+  const bool left_out = spec.program && known && code == SendCode::kIfNew;
+  if (client.linked && spec.program) client.sent_code.insert(spec.tenant.str() + CodeOf(spec));
+  Say(client, wire::Submit{spec}, {left_out ? Payload() : Payload(CodeOf(spec)), Payload(std::string("1"))});
 }
 
 void World::Read(Client& client) {
@@ -82,12 +99,20 @@ void World::Take(Client& client, Send& send) {
     client.read = 0;
     if (welcome->epoch != client.epoch) client.seen = 0;
     client.epoch = welcome->epoch;
-    for (const auto& [id, spec] : std::map(client.unfinished)) SayJob(client, spec);
+    client.sent_code.clear();
+    for (const auto& [id, spec] : std::map(client.unfinished)) SayJob(client, spec, SendCode::kIfNew);
     return;
   }
   if (!client.linked) return;
   if (const auto* ping = std::get_if<wire::Ping>(&send.header)) return Say(client, wire::Pong{ping->number});
   if (std::holds_alternative<wire::Bye>(send.header)) return HelloFrom(client);
+  if (const auto* need = std::get_if<wire::Need>(&send.header)) {
+    const auto job = client.unfinished.find(need->id.str());
+    if (job == client.unfinished.end()) return;
+    Demand(job->second.program, "only the code of programs is asked for");
+    const JobSpec spec = job->second;
+    return SayJob(client, spec, SendCode::kAlways);
+  }
   const auto* final = std::get_if<wire::Final>(&send.header);
   if (final != nullptr) client.to_ack.push_back(final->id.str());
   const std::uint64_t seq = wire::SeqOf(send.header);

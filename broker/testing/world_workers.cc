@@ -1,10 +1,12 @@
 // The workers of a World, honest and lying.
+#include <algorithm>
 #include <iterator>
 #include <numeric>
 #include <utility>
 #include <variant>
 
 #include "broker/testing/world.h"
+#include "common/hash.h"
 
 namespace skerry::broker::testing {
 
@@ -32,6 +34,8 @@ void World::PlayWorker(Worker& worker, const Step& step) {
       event.attempt = held.attempt;
       return Tell(worker, event, {text});
     }
+    case Act::kForgetCode:
+      return worker.code.clear();
     case Act::kCredit:
       if (!worker.welcomed) return;
       Deliver(worker);
@@ -63,6 +67,8 @@ void World::StartWorker(Worker& worker) {
   worker = Worker();
   worker.session = SessionId("worker" + std::to_string(next_worker_++));
   worker.link = NewLink("w");
+  const std::vector<std::string> libraries[] = {{}, {"a"}, {"b", "a"}, {"a"}};
+  worker.libraries = libraries[next_worker_ % 4];
   HelloFrom(worker);
 }
 
@@ -73,6 +79,8 @@ void World::HelloFrom(Worker& worker) {
   hello.session = worker.session;
   hello.slots = worker.slots = 3;
   hello.memory_mb = worker.memory_mb = 1024;
+  hello.capabilities = {"reproducible", "programs"};
+  hello.libraries = worker.libraries;
   for (const auto& [lease, held] : worker.held) hello.leases.emplace_back(lease);
   for (const Sent& sent : worker.unconfirmed) {
     if (const auto* final = std::get_if<wire::Final>(&sent.header)) hello.leases.push_back(final->lease);
@@ -159,16 +167,8 @@ void World::Take(Worker& worker, const Send& send) {
     while (!worker.unconfirmed.empty() && worker.unconfirmed.front().ping <= pong->number)
       worker.unconfirmed.pop_front();
   }
-  if (const auto* dispatch = std::get_if<wire::Dispatch>(&send.header)) {
-    const std::string payload = dispatch->session.str() + "|" + dispatch->job.id.str() + "|";
-    const Held held{dispatch->attempt, 0, payload, dispatch->job.memory_mb};
-    Demand(worker.held.emplace(dispatch->lease.value(), held).second, "no lease is given twice");
-    const std::uint64_t used =
-        std::accumulate(worker.held.begin(), worker.held.end(), std::uint64_t{0},
-                        [](std::uint64_t sum, const auto& entry) { return sum + entry.second.memory_mb; });
-    Demand(worker.held.size() <= worker.slots, "no more leases than slots");
-    Demand(used <= worker.memory_mb, "no more memory than the worker has");
-  }
+  if (const auto* dispatch = std::get_if<wire::Dispatch>(&send.header))
+    return TakeDispatch(worker, *dispatch, send.payloads);
   if (const auto* cancel = std::get_if<wire::Cancel>(&send.header)) {
     const auto found = worker.held.find(cancel->lease.value());
     if (found == worker.held.end()) return;
@@ -179,6 +179,31 @@ void World::Take(Worker& worker, const Send& send) {
     worker.held.erase(found);
     Tell(worker, final, {Payload(std::string("cancelled"))});
   }
+}
+
+void World::TakeDispatch(Worker& worker, const wire::Dispatch& dispatch,
+                         const std::vector<Payload>& payloads) {
+  const JobSpec& job = dispatch.job;
+  for (const std::string& library : job.libraries) {
+    Demand(std::find(worker.libraries.begin(), worker.libraries.end(), library) != worker.libraries.end(),
+           "jobs go only to workers that have their libraries");
+  }
+  const std::string_view code = payloads.at(0).bytes();
+  if (code.empty()) {
+    Demand(job.program, "only programs come without their code");
+    if (!worker.code.contains(job.code_hash)) return Tell(worker, wire::Need{JobId(), dispatch.lease}, {});
+  } else {
+    Demand(Sha256(code) == job.code_hash, "a program's code is what its hash says");
+    if (job.program) worker.code.insert(job.code_hash);
+  }
+  const std::string payload = dispatch.session.str() + "|" + job.id.str() + "|";
+  const Held held{dispatch.attempt, 0, payload, job.memory_mb};
+  Demand(worker.held.emplace(dispatch.lease.value(), held).second, "no lease is given twice");
+  const std::uint64_t used =
+      std::accumulate(worker.held.begin(), worker.held.end(), std::uint64_t{0},
+                      [](std::uint64_t sum, const auto& entry) { return sum + entry.second.memory_mb; });
+  Demand(worker.held.size() <= worker.slots, "no more leases than slots");
+  Demand(used <= worker.memory_mb, "no more memory than the worker has");
 }
 
 }  // namespace skerry::broker::testing

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "broker/broker_core.h"
+#include "common/hash.h"
 #include "common/logging.h"
 #include "common/wire/codec.h"
 #include "tests/fuzz/samples.h"
@@ -37,6 +38,8 @@ enum Act : std::uint8_t {
   kUndeliver,
   kBreak,
   kPong,
+  kProgram,
+  kNeed,
   kActs,
 };
 
@@ -138,6 +141,11 @@ class Play {
         return;
       case kBreak:
         return script_.Flag() ? SayNothing(AnyLink(), "why") : SayUnknown(AnyLink());
+      case kProgram:
+        return SubmitProgram();
+      case kNeed:
+        return Say(Worker(), wire::Need{JobId(), Lease()},
+                   std::vector<std::string>(script_.Below(16) == 15 ? 1 : 0));
       default: {
         const Peer peer = AnyLink();
         return Say(peer, wire::Pong{pings_[peer]});
@@ -162,6 +170,7 @@ class Play {
     hello.session = SessionId("client" + std::to_string(script_.Below(kPeers)));
     hello.epoch = script_.Below(3);
     hello.seen = script_.Below(16);
+    hello.capabilities = {"programs"};
     Say(from, hello);
   }
   void GreetAsWorker() {
@@ -172,6 +181,10 @@ class Play {
     hello.slots = script_.Below(4);
     hello.memory_mb = 64ull * script_.Byte();
     hello.capabilities = {"stats", "reproducible"};
+    const std::size_t kind = script_.Below(4);
+    if (kind > 0) hello.capabilities.emplace_back("programs");
+    if (kind > 1) hello.libraries = {"a"};
+    if (kind > 2) hello.libraries.emplace_back("b");
     for (std::size_t held = script_.Below(3); held > 0; --held) hello.leases.push_back(Lease());
     Say(from, hello);
   }
@@ -187,6 +200,22 @@ class Play {
     submit.job.receipt = how / 72 % 2 == 1;
     submit.job.deadline_ms = 100ull * script_.Below(8);
     Say(from, submit, {"code", script_.ShortText()});
+  }
+  void SubmitProgram() {
+    static const std::array<std::string, 3> kCodes = {"", "code", "more code"};
+    static const std::array<std::string, 3> kHashes = {Sha256(kCodes[0]), Sha256(kCodes[1]),
+                                                       Sha256(kCodes[2])};
+    wire::Submit submit;
+    const Peer from = Client();
+    submit.job.id = Id(script_.Below(kIds));
+    const std::uint8_t how = script_.Byte();
+    submit.job.program = how % 4 != 3;
+    submit.job.code_hash = kHashes[how / 4 % 3];
+    submit.job.encoding = static_cast<Encoding>(how / 12 % 2);
+    if (how / 24 % 4 > 1) submit.job.libraries = {"b"};
+    if (how / 24 % 4 > 2) submit.job.libraries.emplace_back("a");
+    submit.job.retry = static_cast<Retry>(how / 96 % 3);
+    Say(from, submit, {kCodes[script_.Below(3)], "1"});
   }
   void EndJob() {
     wire::Final final;
@@ -241,14 +270,22 @@ class Play {
       // A HELLO that is refused leaves the link's session, if it has one, as it was.
       if (std::holds_alternative<wire::Refuse>(send.header) && !greets_) refused_.insert(send.peer);
       if (const auto* ping = std::get_if<wire::Ping>(&send.header)) pings_[send.peer] = ping->number;
-      if (const auto* dispatch = std::get_if<wire::Dispatch>(&send.header)) OnDispatch(*dispatch);
+      if (const auto* dispatch = std::get_if<wire::Dispatch>(&send.header))
+        OnDispatch(*dispatch, send.payloads.at(0).bytes());
       if (send.peer.side == Side::kClient) OnSentToClient(send);
     }
     if (!sends.empty()) last_ = std::move(sends);
   }
-  void OnDispatch(const wire::Dispatch& dispatch) {
-    Demand(std::find(leases_.begin(), leases_.end(), dispatch.lease) == leases_.end(), "every lease is new");
-    leases_.push_back(dispatch.lease);
+  void OnDispatch(const wire::Dispatch& dispatch, std::string_view code) {
+    const bool given = std::find(leases_.begin(), leases_.end(), dispatch.lease) != leases_.end();
+    if (given) {
+      Demand(dispatch.job.program && !code.empty(), "a lease is given again with its code only");
+      Demand(asked_again_.insert(dispatch.lease).second, "and once");
+    } else {
+      leases_.push_back(dispatch.lease);
+    }
+    Demand(!code.empty() || !dispatch.job.program || dispatch.job.code_hash.size() == 32,
+           "a program that comes without its code is named");
     Demand(submits_.contains(dispatch.job.id.str()), "only what was submitted is run");
   }
   void OnSentToClient(const Send& send) {
@@ -274,6 +311,7 @@ class Play {
     Demand(core_.queued() <= 32 && core_.sessions() <= 3 && core_.workers() <= 3, "what is kept is bounded");
     const BrokerGauges gauges = core_.gauges();
     Demand(gauges.workers.slots_used == core_.running(), "slots in use are what runs");
+    Demand(gauges.parked <= gauges.queued, "those that wait for libraries wait");
     Demand(core_.NextWake() < TimePoint::max(), "it wakes again");
   }
 
@@ -281,6 +319,7 @@ class Play {
   TimePoint now_;
   BrokerCore core_;
   std::vector<LeaseId> leases_;  // ever given out
+  std::set<LeaseId> asked_again_;
   std::vector<Send> last_;
   std::map<Peer, std::uint64_t> pings_;
   std::map<Peer, std::uint64_t> numbers_;  // the last that the link was sent
@@ -302,7 +341,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 std::vector<std::string> skerry::fuzz::Seeds() {
   const std::string greet_client = {kGreetAsClient, 0, 0, 0, 0};
-  const std::string greet_worker = {kGreetAsWorker, 0, 0, 3, 64, 0};
+  const std::string greet_worker = {kGreetAsWorker, 0, 0, 3, 64, 2, 0};
+  const std::string program = {kProgram, 0, 0, 4, 1};
+  const std::string left_out = {kProgram, 0, 1, 4, 0};
   const std::string submit = {kSubmit, 0, 0, 0, 0, 1, '1'};
   const std::string final = {kFinal, 0, 0, 1, 1, 0, 1, 1, '7'};
   const std::string event = {kEvent, 0, 0, 1, 1, 1, 'e'};
@@ -318,6 +359,9 @@ std::vector<std::string> skerry::fuzz::Seeds() {
       begin + std::string{kCancel, 0, 0} + final,
       begin + silence + greet_client + greet_worker + final,
       begin + std::string{kFinal, 0, 0, 1, 1, '\xff', 1, 0} + pass,
+      begin + program + left_out + std::string{kNeed, 0, 0, 0} + final,
+      begin + left_out + program + std::string{kNeed, 0, 0, 0, kNeed, 0, 0, 0},
+      greet_client + std::string{kProgram, 0, 0, 52, 1} + greet_worker + pass,
       begin + std::string{kUndeliver, 0} + greet_client + final,
       begin + std::string{kBreak, 1, 1, 0} + pass + std::string{kBreak, 1, 0, 0}};
   for (const Sample& sample : LoadSamples()) {

@@ -1,0 +1,135 @@
+// What a SUBMIT is refused for once its fields are right, and how its client hears why.
+#include <string>
+#include <utility>
+
+#include "broker/admission.h"
+#include "broker/job_ledger.h"
+
+namespace skerry::broker {
+
+JobError JobLedger::Overloaded(std::string message) const {
+  JobError error = MakeError(Code::kOverloaded, std::move(message));
+  error.retry_after_ms = static_cast<std::uint32_t>(config_.retry_after.count());
+  return error;
+}
+
+bool JobLedger::HasCode(Session& session, const JobSpec& spec, std::vector<Payload>& payloads,
+                        const Limits& limits, std::optional<JobError>& refused) {
+  auto found = programs_.Resolve(spec.tenant, spec.code_hash, payloads[0]);
+  // A client that does not know NEED leaves no code out: this is an empty program under a wrong hash.
+  if (found == CodeFound::kNeeded && !session.knows_need) found = CodeFound::kWrong;
+  if (found == CodeFound::kWrong) {
+    refused = MakeError(Code::kValidation, "codeHash is not the SHA-256 of the code");
+    return true;
+  }
+  const CodeWay way = found == CodeFound::kSent   ? CodeWay::kSent
+                      : found == CodeFound::kKept ? CodeWay::kLeftOut
+                                                  : CodeWay::kNeeded;
+  ++counters_.program_submits[static_cast<std::size_t>(way)];
+  if (found == CodeFound::kNeeded) {
+    // As an answer to a PING: one that does not read its answers is put away, and submits all of it again.
+    if (session.state == SessionState::kLinked) outbox_.Put(session.link, wire::Need{spec.id, LeaseId()});
+    return false;
+  }
+  refused = CheckCode(payloads[0], limits);
+  return true;
+}
+
+std::optional<JobLedger::Refusal> JobLedger::Check(const Session& session, const JobSpec& spec,
+                                                   const std::vector<Payload>& payloads, TimePoint now) {
+  if (auto refused = CheckLibraries(spec.libraries))
+    return Refusal{Rejection::kValidation, *std::move(refused)};
+  if (auto refused = CrashesTooOften({spec.tenant.str(), spec.code_hash, payloads[0].bytes()}, now))
+    return Refusal{Rejection::kCrashes, *std::move(refused)};
+  // Also where there is no room for the job now: it will come again, and without its code.
+  if (spec.program) counters_.program_evictions += programs_.Keep(spec.tenant, spec.code_hash, payloads[0]);
+  return CheckCapacity(session, spec, payloads);
+}
+
+std::optional<JobError> JobLedger::CheckLibraries(std::span<const std::string> libraries) const {
+  if (libraries.empty() || workers_.size() == 0 || workers_.OneHasAll(libraries)) return std::nullopt;
+  for (const std::string& library : libraries) {
+    if (!workers_.OneHasAll({&library, 1})) return UnknownLibrary(library);
+  }
+  return MakeError(Code::kValidation, "no worker of this pool has all of these libraries together: " +
+                                          Listed({libraries.begin(), libraries.end()}));
+}
+
+JobError JobLedger::UnknownLibrary(const std::string& name) const {
+  const std::set<std::string> known = workers_.Libraries();
+  return MakeError(Code::kValidation, "library '" + name + "' is not known to this pool; known: " +
+                                          (known.empty() ? std::string("none") : Listed(known)));
+}
+
+JobError JobLedger::NeverFits(const Need& need) const {
+  const std::uint64_t largest = workers_.LargestMemoryMb(need);
+  if (largest == 0 && need.skill != Skill::kPlain) {
+    const std::string what =
+        need.skill == Skill::kPrograms ? "libraries and encoding" : "seed, clock and receipt";
+    return MakeError(Code::kOverloaded, "no worker of this pool knows " + what + ": upgrade its workers");
+  }
+  return MakeError(Code::kOverloaded,
+                   "no worker has " + std::to_string(need.memory_mb) + " MiB for a job; the largest has " +
+                       std::to_string(largest) + ": lower memoryMb, or give a worker more --memory-mb",
+                   std::string(NameOf(PoolLimit::kWorkerMemoryMb)));
+}
+
+JobLedger::Refusal JobLedger::NothingFree(const JobSpec& spec) const {
+  Refusal refusal{Rejection::kNoWorker,
+                  Overloaded("no worker has a free slot and " + std::to_string(spec.memory_mb) + " MiB now")};
+  if (!workers_.AnyAccepting()) return refusal;
+  const bool slot = workers_.AnyFreeSlot();
+  refusal.reason = slot ? Rejection::kNoMemory : Rejection::kNoSlot;
+  refusal.error.limit = NameOf(slot ? PoolLimit::kWorkerMemoryMb : PoolLimit::kMaxConcurrentIsolates);
+  return refusal;
+}
+
+std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& session, const JobSpec& spec,
+                                                           const std::vector<Payload>& payloads) {
+  if (session.unfinished >= 2 * config_.client_credit) {
+    return Refusal{Rejection::kCredit,
+                   Overloaded("this client has " + std::to_string(session.unfinished) +
+                              " unfinished jobs, its credit is " + std::to_string(config_.client_credit))};
+  }
+  if (session.finals.size() >= config_.max_unacked_finals ||
+      session.kept.bytes() >= config_.max_unacked_bytes.count()) {
+    return Refusal{Rejection::kUnread,
+                   Overloaded("this client has not acknowledged " + std::to_string(session.finals.size()) +
+                              " finals, " + std::to_string(session.kept.bytes() >> 20) +
+                              " MiB are kept for it: read and acknowledge them")};
+  }
+  // One whose libraries only workers have that take no jobs now waits for these.
+  const bool parks = !spec.libraries.empty() && workers_.LargestMemoryMb(NeedOf(spec)) == 0;
+  if (workers_.AnyAccepting() && !parks && !workers_.CouldEverTake(NeedOf(spec))) {
+    // No retryAfterMs: waiting does not help while the pool is what it is.
+    return Refusal{Rejection::kNeverFits, NeverFits(NeedOf(spec))};
+  }
+  if (spec.admission == Admission::kFailFast &&
+      (queue_.Front() != nullptr || flow_.MustWait(session) || !workers_.PickFor(NeedOf(spec)))) {
+    return NothingFree(spec);
+  }
+  const auto shared = spec.program ? DispatchQueue::Code::kShared : DispatchQueue::Code::kOwn;
+  if (!queue_.HasRoomFor(payloads[0], payloads[1], shared)) {
+    return Refusal{Rejection::kQueueFull,
+                   Overloaded("the queue is full (" + std::to_string(queue_.size()) + " jobs, " +
+                              std::to_string(queue_.bytes() >> 20) + " MiB)")};
+  }
+  return std::nullopt;
+}
+
+std::optional<JobError> JobLedger::CrashesTooOften(const Program& program, TimePoint now) const {
+  const auto refusal = crashes_.Check(program, now);
+  if (!refusal) return std::nullopt;
+  const std::string who = refusal->of == CrashRefusal::Of::kProgram
+                              ? "this program of tenant '" + program.tenant + "'"
+                              : "jobs of tenant '" + program.tenant + "'";
+  JobError error = MakeError(
+      Code::kRateLimited, who + " crashed " + std::to_string(refusal->crashes) +
+                              (refusal->crashes == 1 ? " time" : " times") + " within " +
+                              std::to_string(config_.crashes.window.count()) + " ms: refused for another " +
+                              std::to_string(refusal->remaining.count()) + " ms");
+  error.retry_after_ms = static_cast<std::uint32_t>(refusal->remaining.count());
+  return error;
+}
+
+}  // namespace skerry::broker
