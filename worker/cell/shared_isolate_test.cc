@@ -33,7 +33,7 @@ class Talk : public ::testing::Test {
     EXPECT_EQ(poll(&ready, 1, 5'000), 1);
     auto forked = cell_->OnReadable();
     EXPECT_TRUE(forked && *forked);
-    isolate_ = std::move(**forked);
+    isolate_ = std::move(std::get<IsolateProcess>(**forked));
   }
   ~Talk() override {
     kill(isolate_.pid, SIGKILL);

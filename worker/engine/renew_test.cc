@@ -186,7 +186,8 @@ TEST(Renew, AThousandJobsLeaveNoMoreBehindThanTen) {
     micros += ending.micros;
   }
   EXPECT_LT(most, 16u << 20);
-  std::printf("%.0f us a job, %.1f MiB of data at most\n", micros / 1'000, double(most) / (1 << 20));
+  std::printf("%.0f us a job, %.1f MiB of data at most\n", micros / 1'000,
+              static_cast<double>(most) / (1 << 20));
 }
 
 }  // namespace
