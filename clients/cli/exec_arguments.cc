@@ -47,7 +47,7 @@ class ExecArguments : public Command {
     }
     Describe(settings_, options_.connect);
     for (const char* key :
-         {"broker", "data", "tenant", "user", "jit", "sandbox", "log_level", "worker_program"}) {
+         {"broker", "data", "tenant", "user", "jit", "sandbox", "libraries", "log_level", "worker_program"}) {
       line_.AddFlag(settings_.At(key));
     }
     line_.AddPrint();

@@ -79,6 +79,7 @@ Status PrivatePool::StartWorker(const std::string& binaries, const PoolOptions& 
   std::optional<std::uint64_t> memory_mb = options.memory_mb;
   if (!memory_mb && options.workers > 1) memory_mb = SharedMemoryMb(options.workers);
   Add(arguments, "--memory-mb", memory_mb);
+  for (const std::string& library : options.libraries) Add(arguments, "--library", library);
   const std::string program =
       options.worker_program.empty() ? binaries + "/skerry-worker" : options.worker_program;
   auto child = ChildProcess::Start(program, arguments, Surroundings::kPrivate);

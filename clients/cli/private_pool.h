@@ -33,7 +33,8 @@ struct PoolOptions {
   std::string jit = "maglev";
   std::string sandbox = kDefaultSandbox;  ///< strict, best-effort or off
   std::string log_level = "warn";
-  std::string worker_program;  ///< empty: skerry-worker beside this executable
+  std::vector<std::string> libraries;  ///< that jobs may name, as NAME=PATH
+  std::string worker_program;          ///< empty: skerry-worker beside this executable
   Ceilings ceilings;
 };
 

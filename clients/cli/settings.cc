@@ -52,6 +52,8 @@ void Describe(config::Settings& s, ConnectOptions& options) {
            "what must hold jobs in, in private workers: strict starts none whose sandbox has a hole")
       .Guarded()
       .TradeOff("best-effort goes on with what the machine has; off is for looking for faults only");
+  s.Files("libraries", "--library", pool.libraries,
+          "a library (CommonJS) that jobs may name in private pools, and its file");
   s.Text("worker_program", pool.worker_program, config::kAnyText, "the private workers' program")
       .Guarded()
       .DefaultText("skerry-worker beside skerry")

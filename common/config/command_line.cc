@@ -31,6 +31,8 @@ const char* TypeName(Setting::Kind kind) {
       return "N";
     case Setting::Kind::kChoice:
       return "WORD";
+    case Setting::Kind::kFiles:
+      return "NAME=PATH";
     default:
       return "TEXT";
   }
@@ -42,7 +44,8 @@ std::string HelpOf(const Setting& setting) {
       setting.kind() == Setting::Kind::kNumber || setting.kind() == Setting::Kind::kChoice
           ? ", " + setting.RangeText()
           : "";
-  const std::string repeatable = setting.kind() == Setting::Kind::kList ? ", repeatable" : "";
+  const bool many = setting.kind() == Setting::Kind::kList || setting.kind() == Setting::Kind::kFiles;
+  const std::string repeatable = many ? ", repeatable" : "";
   return setting.meaning() + range + repeatable + " (" + setting.default_text() + ")";
 }
 

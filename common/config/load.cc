@@ -3,13 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
 namespace skerry::config {
 namespace {
 
 /// The tables of a file; each process checks its own.
-const std::vector<std::string> kTables = {"broker", "worker", "client"};
+const std::vector<std::string> kTables = {"broker", "worker", "client", "libraries"};
 
 /// The same in the names of variables.
 const std::vector<std::string> kVariableTables = {"BROKER", "WORKER", "CLIENT"};
@@ -23,7 +24,9 @@ std::string TopOf(const std::string& path) {
 
 std::vector<std::string> KeysOf(const Settings& settings) {
   std::vector<std::string> keys;
-  for (const Setting& setting : settings.all()) keys.push_back(setting.key());
+  for (const Setting& setting : settings.all()) {
+    if (setting.kind() != Setting::Kind::kFiles) keys.push_back(setting.key());
+  }
   return keys;
 }
 
@@ -77,6 +80,37 @@ class Loader {
       return Complain(file.error().message);
     }
     for (const Entry& entry : file->entries) TakeEntry(*file, entry);
+    for (auto& [setting, files] : files_) setting->Set(files.list, {Source::From::kFile, files.place});
+  }
+
+  /// One of a table of names and files.
+  void TakeFile(Setting& setting, const std::string& place, const Entry& entry) {
+    if (entry.path == setting.key()) {
+      if (!std::holds_alternative<TableValue>(entry.value))
+        Complain(place + ": " + setting.key() + " must be a table");
+      return;
+    }
+    // Of a name with dots in it, unquoted.
+    if (std::holds_alternative<TableValue>(entry.value)) return;
+    const auto* value = std::get_if<Value>(&entry.value);
+    const auto* path = value == nullptr ? nullptr : std::get_if<std::string>(value);
+    if (path == nullptr || path->empty()) {
+      return Complain(place + ": " + Shown(entry.path) + " must be the path of a file");
+    }
+    if (found_here_ && setting.guarded()) return ComplainOfGuarded(place, entry.path);
+    // operator/ leaves what is absolute as it is.
+    const std::string file = std::filesystem::path(loaded_.file).parent_path() / *path;
+    const auto item = setting.Accept(TextList{entry.path.substr(setting.key().size() + 1) + "=" + file});
+    if (!item) return Complain(place + ": " + Shown(entry.path) + " " + item.error().message);
+    Files& files = files_[&setting];
+    if (files.list.empty()) files.place = place;
+    files.list.push_back(std::get<TextList>(*item).front());
+  }
+
+  void ComplainOfGuarded(const std::string& place, const std::string& path) {
+    Complain(
+        place + ": " + path +
+        " is not taken from a file that only lies in this folder: say --config skerry.toml if you trust it");
   }
 
   void TakeEntry(const ConfigFile& file, const Entry& entry) {
@@ -86,9 +120,13 @@ class Loader {
       if (entry.path == top) {  // said once, not for all that is in it
         const bool is_table = std::holds_alternative<TableValue>(entry.value);
         Complain(place + ": unknown " + (is_table ? "table [" : "key ") + Shown(top) + (is_table ? "]" : "") +
-                 "; there are [broker], [worker] and [client]" + DidYouMean(top, kTables));
+                 "; there are [broker], [worker], [client] and [libraries]" + DidYouMean(top, kTables));
       }
       return;
+    }
+    for (Settings* settings : tables_) {
+      Setting* setting = settings->Find(top);
+      if (setting != nullptr && setting->kind() == Setting::Kind::kFiles) TakeFile(*setting, place, entry);
     }
     const auto found =
         std::find_if(tables_.begin(), tables_.end(), [&](const Settings* s) { return s->table() == top; });
@@ -113,6 +151,8 @@ class Loader {
       }
       return;
     }
+    // It is a table of its own.
+    if (setting != nullptr && setting->kind() == Setting::Kind::kFiles) setting = nullptr;
     if (setting == nullptr) {
       if (settings.extent() == Extent::kPart) return;
       return Complain(place + ": unknown key " + Shown(entry.path) + DidYouMean(key, KeysOf(settings)));
@@ -120,11 +160,7 @@ class Loader {
     if (const auto* other = std::get_if<OtherValue>(&entry.value)) {
       return Complain(place + ": " + entry.path + " " + setting->Expectation() + ", got " + other->shown);
     }
-    if (found_here_ && setting->guarded()) {
-      return Complain(place + ": " + entry.path +
-                      " is not taken from a file that only lies in this folder: say --config skerry.toml if "
-                      "you trust it");
-    }
+    if (found_here_ && setting->guarded()) return ComplainOfGuarded(place, entry.path);
     auto value = setting->Accept(std::get<Value>(entry.value));
     if (!value) return Complain(place + ": " + entry.path + " " + value.error().message);
     setting->Set(*value, {Source::From::kFile, place});
@@ -205,6 +241,11 @@ class Loader {
 
   const std::vector<Settings*>& tables_;
   const Inputs& inputs_;
+  struct Files {
+    TextList list;
+    std::string place;  // of the first
+  };
+  std::map<Setting*, Files> files_;
   bool found_here_ = false;  // unasked, in the current folder
   Loaded loaded_;
 };

@@ -20,6 +20,7 @@ struct Process {
   std::string jit = "maglev";
   std::string name;
   Ceilings ceilings;
+  TextList libraries;
 };
 
 class Loading : public ::testing::Test {
@@ -37,6 +38,7 @@ class Loading : public ::testing::Test {
     settings_.Choice("jit", process_.jit, {"full", "maglev", "none"}, "compilers");
     settings_.Text("name", process_.name, {0, 10}, "name");
     settings_.CeilingsOf(process_.ceilings);
+    settings_.Files("libraries", "--library", process_.libraries, "libraries");
     inputs_.places = {folder_ / "skerry.toml", folder_ / "etc.toml"};
   }
   ~Loading() override { std::filesystem::remove_all(folder_); }
@@ -151,14 +153,15 @@ TEST_F(Loading, OverriddenFaultsAreToldToo) {
 
 TEST_F(Loading, ChecksItsOwnTableAndTheNamesOfTheOthers) {
   File("loose = 1\n[worker]\nanything = 1\n[client]\n[brokr]\nx = 1\n[broker.celings]\nmemoryMb = 1\n");
-  EXPECT_EQ(Faults(),
-            (Lines{
-                "skerry.toml:1: unknown key loose; there are [broker], [worker] and [client]",
-                "skerry.toml:5: unknown table [brokr]; there are [broker], [worker] and [client]; "
-                "did you mean 'broker'?",
-                "skerry.toml:7: unknown table [broker.celings]",
-                "skerry.toml:8: unknown key broker.celings.memoryMb; did you mean 'ceilings.memoryMb'?",
-            }));
+  EXPECT_EQ(
+      Faults(),
+      (Lines{
+          "skerry.toml:1: unknown key loose; there are [broker], [worker], [client] and [libraries]",
+          "skerry.toml:5: unknown table [brokr]; there are [broker], [worker], [client] and [libraries]; "
+          "did you mean 'broker'?",
+          "skerry.toml:7: unknown table [broker.celings]",
+          "skerry.toml:8: unknown key broker.celings.memoryMb; did you mean 'ceilings.memoryMb'?",
+      }));
 }
 
 TEST_F(Loading, ATableThatIsNoneIsAFault) {
@@ -281,6 +284,49 @@ TEST_F(Loading, TakesNoProgramFromAFileThatOnlyLiesInTheCurrentFolder) {
   EXPECT_TRUE(found[0].starts_with("skerry.toml:3: broker.cell is not taken")) << found[0];
   EXPECT_TRUE(named.empty());
   EXPECT_EQ(program, "/tmp/evil") << "asked for by name, it is";
+}
+
+TEST_F(Loading, ATableOfFilesKeepsItsOrderAndItsPathsAreRelativeToTheFile) {
+  File("[broker]\nclients = [\"x\"]\n[libraries]\nz = \"js/z.js\"\n\"@s/a.b\" = \"/abs/a.js\"\n", "c.toml");
+  inputs_.config_flag = folder_ / "c.toml";
+  EXPECT_EQ(Faults(), TextList{});
+  EXPECT_EQ(process_.libraries, (TextList{"z=" + (folder_ / "js/z.js").string(), "@s/a.b=/abs/a.js"}));
+  EXPECT_EQ(settings_.At("libraries").source().text, (folder_ / "c.toml").string() + ":4");
+  inputs_.environment = {{"SKERRY_BROKER_LIBRARIES", "v=v.js,w=w.js"}};
+  EXPECT_EQ(Faults(), TextList{});
+  EXPECT_EQ(process_.libraries, (TextList{"v=v.js", "w=w.js"}));
+  inputs_.flags["--library"] = {"f=a=b.js"};
+  EXPECT_EQ(Faults(), TextList{});
+  EXPECT_EQ(process_.libraries, TextList{"f=a=b.js"});
+}
+
+TEST_F(Loading, FaultsOfATableOfFilesAreAllTold) {
+  File("libraries = 3\n", "number.toml");
+  inputs_.config_flag = folder_ / "number.toml";
+  EXPECT_EQ(Faults(), TextList{"number.toml:1: libraries must be a table"});
+  File("[libraries]\na = 3\nb.c = \"x\"\nd = \"\"\ne = \"e.js\"\n[broker]\nlibraries = \"x\"\n", "c.toml");
+  inputs_.config_flag = folder_ / "c.toml";
+  inputs_.flags["--library"] = {"alone"};
+  const std::string must = " must be the path of a file";
+  EXPECT_EQ(Faults(), (TextList{"c.toml:2: libraries.a" + must, "c.toml:4: libraries.d" + must,
+                                "c.toml:7: unknown key broker.libraries",
+                                "--library: must be NAME=PATH, got \"alone\""}));
+  for (const char* wrong : {"=x", "x=", ""}) {
+    inputs_.flags["--library"] = {wrong};
+    EXPECT_EQ(Faults().size(), *wrong == 0 ? 3u : 4u) << wrong;
+  }
+}
+
+TEST_F(Loading, AFileThatMerelyLiesHereNamesNoOtherFiles) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_);
+  File("[libraries]\na = \"a.js\"\n");
+  inputs_.places = {"skerry.toml"};
+  const auto faults = Faults();
+  std::filesystem::current_path(before);
+  ASSERT_EQ(faults.size(), 1u);
+  EXPECT_TRUE(faults[0].starts_with("skerry.toml:2: libraries.a is not taken from a file")) << faults[0];
+  EXPECT_TRUE(process_.libraries.empty());
 }
 
 }  // namespace

@@ -102,5 +102,22 @@ TEST(Print, MakesARowOfReferenceOfEachSetting) {
       std::string::npos);
 }
 
+TEST(Print, WritesATableOfFilesBehindAllElse) {
+  Settings settings("broker");
+  Ceilings ceilings;
+  TextList files;
+  settings.Files("libraries", "--library", files, "a library");
+  settings.CeilingsOf(ceilings);
+  EXPECT_EQ(EffectiveToml(settings, "").find("libraries"), std::string::npos);
+  files = {"lodash=/js/lo\"dash.js", "@a/b.c=x=y"};
+  const std::string text = EffectiveToml(settings, "");
+  for (const char* line : {"\n[libraries]\n\"lodash\" = \"/js/lo\\\"dash.js\" ", "\n\"@a/b.c\" = \"x=y\" "}) {
+    EXPECT_NE(text.find(line), std::string::npos) << text;
+  }
+  EXPECT_GT(text.find("[libraries]"), text.find("[broker.ceilings]"));
+  EXPECT_NE(ReferenceTable(settings).find("| `NAME` in `[libraries]` | `--library NAME=PATH` | "),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace skerry::config

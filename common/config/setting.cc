@@ -145,6 +145,8 @@ std::string Setting::RangeText() const {
       return range_.minimum == 0 ? "text" : "text of 1 to " + std::to_string(range_.maximum) + " bytes";
     case Kind::kList:
       return "list of texts";
+    case Kind::kFiles:
+      return "names and paths";
   }
   return {};
 }
@@ -158,13 +160,15 @@ std::string Setting::Expectation() const {
              " bytes";
     case Kind::kList:
       return "must be a list of texts";
+    case Kind::kFiles:
+      return "must be NAME=PATH";
     default:
       return "must be " + RangeText();
   }
 }
 
 Result<Value> Setting::Parse(const std::vector<std::string>& texts) const {
-  if (kind_ == Kind::kList) {
+  if (kind_ == Kind::kList || kind_ == Kind::kFiles) {
     TextList all;
     for (const std::string& text : texts) {
       for (std::string& item : Split(text)) all.push_back(std::move(item));
@@ -231,6 +235,18 @@ Result<Value> Setting::Accept(Value value) const {
       if (needed_ && list->empty()) return Fail(ErrorKind::kInvalid, "must name at least one");
       for (const std::string& text : *list) {
         if (auto fits = CheckText(text); !fits) return Fail(fits.error());
+      }
+      break;
+    }
+    case Kind::kFiles: {
+      const auto* list = std::get_if<TextList>(&value);
+      if (list == nullptr) return wrong();
+      for (const std::string& text : *list) {
+        if (auto fits = CheckText(text); !fits) return Fail(fits.error());
+        const std::size_t equals = text.find('=');
+        if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
+          return Fail(ErrorKind::kInvalid, Expectation() + ", got " + Quoted(Shown(text)));
+        }
       }
       break;
     }

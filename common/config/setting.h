@@ -41,7 +41,8 @@ struct Source {
 
 class Setting {
  public:
-  enum class Kind : std::uint8_t { kNumber, kSwitch, kText, kChoice, kList };
+  /// kFiles: names and their files, each as NAME=PATH; in the file a table of its own.
+  enum class Kind : std::uint8_t { kNumber, kSwitch, kText, kChoice, kList, kFiles };
   using TextCheck = std::function<Status(std::string_view)>;
 
   Setting(Kind kind, std::string table, std::string key, std::string meaning);

@@ -97,6 +97,13 @@ Setting& Settings::List(std::string key, TextList& field, std::string meaning) {
       [&field](const Value& value) { field = std::get<TextList>(value); }, [&field] { return Value(field); });
 }
 
+Setting& Settings::Files(std::string key, std::string flag, TextList& field, std::string meaning) {
+  Setting& setting = List(std::move(key), field, std::move(meaning));
+  setting.kind_ = Setting::Kind::kFiles;
+  setting.flag_ = std::move(flag);
+  return setting.DefaultText("none").Guarded();
+}
+
 void Settings::CeilingsOf(Ceilings& ceilings) {
   for (const LimitSpec& spec : kLimitSpecs) {
     const std::string name(spec.name);

@@ -52,6 +52,9 @@ class Settings {
   Setting& Text(std::string key, std::string& field, Range bytes, std::string meaning);
   Setting& Choice(std::string key, std::string& field, std::vector<std::string> choices, std::string meaning);
   Setting& List(std::string key, TextList& field, std::string meaning);
+  /// The table [KEY] of the file, beside the process's own: NAME = "PATH", relative to the file. As a flag,
+  /// NAME=PATH, once for each. Guarded, since it names files.
+  Setting& Files(std::string key, std::string flag, TextList& field, std::string meaning);
   /// One setting per limit of a job, `ceilings.NAME`, all under the flag --ceiling NAME=VALUE.
   void CeilingsOf(Ceilings& ceilings);
 

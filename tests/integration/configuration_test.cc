@@ -107,7 +107,8 @@ TEST_F(Configuration, FaultsOfFileVariablesAndFlagsAreToldAtOnce) {
   for (const std::string fault :
        {"s.toml:2: broker.peer_timeout_ms must be at least three heartbeats",
         "s.toml:3: broker.max_queued must be",
-        "s.toml:4: unknown table [workr]; there are [broker], [worker] and [client]; did you mean 'worker'?",
+        "s.toml:4: unknown table [workr]; there are [broker], [worker], [client] and [libraries]; did you "
+        "mean 'worker'?",
         "skerry-broker: SKERRY_BROKER_MAX_PEERS: must be", "skerry-broker: --heartbeat-ms: must be",
         "broker.clients must be given", "broker.workers must be given"}) {
     EXPECT_NE(faults.err.find(fault), std::string::npos) << fault << "\nin\n" << faults.err;

@@ -33,7 +33,7 @@ constexpr const char* kAbout =
 // The kernel bounds those being passed at once, too. With fewer, jobs wait for isolates that cannot be had.
 void RaiseDescriptorsFor(const WorkerOptions& options) {
   constexpr std::uint64_t kOwn = 64;
-  const std::uint64_t wanted = 3 * options.isolates + 2 * options.spares + kOwn;
+  const std::uint64_t wanted = 3 * options.isolates + 2 * options.spares + 4 * options.kept_cells + kOwn;
   const std::uint64_t files = RaiseDescriptorLimit();
   if (files >= wanted) return;
   log::Warn(

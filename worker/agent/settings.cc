@@ -32,6 +32,13 @@ void Describe(config::Settings& s, AgentOptions& options) {
   s.Number("max_job_memory_mb", worker.max_job_memory_mb, {kJobMemory.minimum, kJobMemory.hard_maximum},
            "largest memoryMb of a job, MiB")
       .TradeOff("cells are started for it; lowered to what memory_mb allows");
+  s.Number("kept_cells", worker.kept_cells, {0, 1024}, "cells kept with libraries or an evaluated program")
+      .TradeOff("each lets its jobs start without evaluating anything; costs processes; 0: none are kept");
+  s.Number("kept_mb", worker.kept_mb, {0, 1u << 26}, "memory for them, a part of memory_mb, MiB")
+      .DefaultText("an eighth of memory_mb from 2048 on; else 96 for libraries, 0 without")
+      .TradeOff("one holds what it has evaluated and some 4 MiB, libraries 64 while they are");
+  s.Number("kept_code_mb", worker.kept_code_mb, {0, 4096},
+           "code of kept programs, so that it is sent once, beside memory_mb, MiB");
   s.Choice("jit", worker.jit, {"full", "maglev", "none"}, "V8's compilers")
       .TradeOff("full pays only for jobs of seconds, and is where most V8 exploits live");
   s.Choice("sandbox", worker.sandbox, {"strict", "best-effort", "off"},
@@ -43,6 +50,8 @@ void Describe(config::Settings& s, AgentOptions& options) {
       .DefaultText("beside this binary");
   s.Text("id", worker.id, {0, kLongestName}, "name of this worker in logs; a random part is added")
       .DefaultText("worker");
+  s.Files("libraries", "--library", worker.libraries,
+          "a library (CommonJS) that jobs may name, and its file");
   s.Choice("log_level", options.log_level, {"trace", "debug", "info", "warn", "error", "off"},
            "least severe line that is logged");
   s.Choice("log_format", options.log_format, {"text", "json"}, "how a line is logged, to stderr")
@@ -57,7 +66,11 @@ Status Finish(const config::Settings& settings, AgentOptions& options, unsigned 
   // What is printed as this worker's name can be given again; the random part is each process's own.
   const std::string name = worker.id;
   worker.FillDefaults(cores, memory);
-  const Status valid = worker.Validate();
+  Status valid = worker.Validate();
+  if (const Status read = worker.ReadLibraries(); !read) {
+    const std::string before = valid ? "" : valid.error().message + "\n";
+    valid = Fail(ErrorKind::kInvalid, before + read.error().message);
+  }
   worker.id = name;
   return valid;
 }

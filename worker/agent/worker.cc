@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "common/hash.h"
 #include "common/logging.h"
 #include "common/pool_limits.h"
 #include "common/version.h"
@@ -33,6 +34,7 @@ Worker::Worker(EventLoop& loop, const WorkerOptions& options, CellFactory cells)
     : loop_(loop),
       options_(options),
       isolates_(loop, std::move(cells), options.ManagerOptions()),
+      code_(Bytes::MiB(options.kept_code_mb)),
       link_(loop, *this, options.broker_url, [this] { return Greeting(); }) {
   isolates_.set_on_health([this](bool healthy) { OnHealth(healthy); });
 }
@@ -52,7 +54,8 @@ wire::Hello Worker::Greeting() const {
   hello.session = SessionId(options_.id);
   hello.software = kSkerrySoftware;
   hello.capabilities = {std::string(wire::kStatsCapability), "wasm",
-                        std::string(wire::kReproducibleCapability)};
+                        std::string(wire::kReproducibleCapability), std::string(wire::kProgramsCapability)};
+  hello.libraries = options_.shelf.names();
   hello.v8 = isolates_.v8_version();
   hello.sandbox = NameOf(isolates_.sandbox_level());
   hello.slots = healthy_ ? isolates_.ledger().max_leases() : 0;
@@ -148,7 +151,26 @@ void Worker::OnMessage(wire::Header header, std::vector<std::string> payloads) {
   log::Warn("the broker sent a message that a worker has no use for");
 }
 
+bool Worker::CompleteCode(const wire::Dispatch& dispatch, std::vector<std::string>& payloads) {
+  static const std::string kHashOfNothing = Sha256("");
+  const JobSpec& job = dispatch.job;
+  if (!job.program || job.code_hash.empty() || payloads.empty()) return true;
+  if (!payloads[0].empty() || job.code_hash == kHashOfNothing) {
+    code_.Keep(job.code_hash, payloads[0]);
+    return true;
+  }
+  if (const std::string* code = code_.Find(job.code_hash)) {
+    payloads[0] = *code;
+    return true;
+  }
+  wire::Need need;
+  need.lease = dispatch.lease;
+  link_.Send(need, {});
+  return false;
+}
+
 void Worker::OnDispatch(wire::Dispatch dispatch, std::vector<std::string> payloads) {
+  if (!CompleteCode(dispatch, payloads)) return;
   if (!early_.empty() || (!abandoned_.empty() && isolates_.ledger().leases() + 1 > options_.isolates)) {
     early_.emplace_back(std::move(dispatch), std::move(payloads));
     return;
@@ -160,7 +182,8 @@ void Worker::Start(wire::Dispatch dispatch, std::vector<std::string> payloads) {
   const LeaseId id = dispatch.lease;
   if (jobs_.count(id) != 0) return log::Warn("a lease was dispatched twice", {{"lease", id.value()}});
   const wire::Dispatch header = dispatch;
-  auto planned = PlanJob(std::move(dispatch), std::move(payloads), options_.max_job_memory_mb);
+  auto planned =
+      PlanJob(std::move(dispatch), std::move(payloads), options_.max_job_memory_mb, options_.shelf);
   if (auto* refused = std::get_if<JobError>(&planned)) return SendRefusal(link_, header, std::move(*refused));
   auto& plan = std::get<JobPlan>(planned);
   auto lease = isolates_.Acquire(plan.limits.memory_mb());

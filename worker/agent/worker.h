@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "worker/agent/broker_link.h"
+#include "worker/agent/code_store.h"
 #include "worker/agent/event_loop.h"
 #include "worker/agent/isolate_manager.h"
 #include "worker/agent/job_run.h"
@@ -45,6 +46,8 @@ class Worker : private LinkListener {
   void OnFirstCell(const Status& started);
   void OnHealth(bool healthy);
   void OnDispatch(wire::Dispatch dispatch, std::vector<std::string> payloads);
+  /// False: its code was left out and is not here, which the broker is told; nothing is kept of it.
+  bool CompleteCode(const wire::Dispatch& dispatch, std::vector<std::string>& payloads);
   void Start(wire::Dispatch dispatch, std::vector<std::string> payloads);
   /// The broker has given all of them away: they end, and nobody hears of it.
   void AbandonJobs();
@@ -62,6 +65,7 @@ class Worker : private LinkListener {
   EventLoop& loop_;
   const WorkerOptions options_;
   IsolateManager isolates_;
+  CodeStore code_;
   BrokerLink link_;
   std::unordered_map<LeaseId, std::unique_ptr<JobRun>> jobs_;  // last: jobs use all of the above
   std::unordered_set<const JobRun*> abandoned_;                // given up and not reaped yet

@@ -15,6 +15,8 @@ namespace skerry::agent {
 namespace {
 
 constexpr std::size_t kMaxIsolates = 4096;
+constexpr std::size_t kMaxKeptCells = 1024;
+constexpr std::uint64_t kMaxKeptCodeMb = 4096;
 constexpr std::uint64_t kMaxJobMemoryMb = SpecOf(LimitId::kMemoryMb).hard_maximum;
 constexpr std::uint64_t kMinJobMemoryMb = SpecOf(LimitId::kMemoryMb).minimum;
 
@@ -23,12 +25,28 @@ constexpr std::uint64_t kMinJobMemoryMb = SpecOf(LimitId::kMemoryMb).minimum;
 void WorkerOptions::FillDefaults(unsigned cores, Bytes memory) {
   if (isolates == 0) isolates = std::size_t{2} * cores;
   if (memory_mb == 0) memory_mb = memory.mib() * 8 / 10;
+  if (!kept_mb) {
+    kept_mb = memory_mb >= kSmallWorkerMb ? memory_mb / 8 : libraries.empty() ? 0 : kFewLibrariesMb;
+  }
   if (cell_program.empty()) cell_program = BesideOwnBinary("skerry-cell");
   // The random part is this process's: two workers under one name would throw each other out of the broker
   // for ever.
   id = (id.empty() ? "worker" : id) + "-" + RandomHex(8);
   const std::uint64_t jobs_mb = ManagerOptions().JobsMb();
   if (jobs_mb >= kMinJobMemoryMb) max_job_memory_mb = std::min(max_job_memory_mb, jobs_mb);
+}
+
+Status WorkerOptions::ReadLibraries() {
+  std::vector<LibraryFile> files;
+  for (const std::string& library : libraries) {
+    const std::size_t equals = library.find('=');
+    if (equals == std::string::npos) return Fail(ErrorKind::kInvalid, "libraries: must be NAME=PATH");
+    files.push_back({library.substr(0, equals), library.substr(equals + 1)});
+  }
+  auto read = LibraryShelf::Read(files);
+  if (!read) return Fail(read.error());
+  shelf = std::move(*read);
+  return {};
 }
 
 Status WorkerOptions::Validate() const {
@@ -50,6 +68,12 @@ Status WorkerOptions::Validate() const {
     complain("--memory-mb: " + std::to_string(memory_mb) + " MiB leave no room for a job: cells and " +
              std::to_string(spares) + " spares take " + std::to_string(manager.ReservedMb()));
   }
+  if (kept_cells > kMaxKeptCells) complain("--kept-cells: must be 0 to 1024");
+  if (kept_code_mb > kMaxKeptCodeMb) complain("--kept-code-mb: must be 0 to 4096");
+  if (!libraries.empty() && (kept_cells == 0 || kept_mb.value_or(0) < DerivedCells::kLibraryMb)) {
+    complain("--kept-mb: libraries need a cell that is kept and " + std::to_string(DerivedCells::kLibraryMb) +
+             " MiB of it while they are evaluated");
+  }
   if (::access(cell_program.c_str(), X_OK) != 0) {
     complain("--cell: '" + cell_program + "' is not there or cannot be executed");
   }
@@ -62,6 +86,7 @@ IsolateManager::Options WorkerOptions::ManagerOptions() const {
   options.max_concurrent_isolates = isolates;
   options.max_spares = spares;
   options.worker_memory_mb = memory_mb;
+  options.derived.kept = {kept_cells, kept_mb.value_or(0)};
   return options;
 }
 

@@ -5,13 +5,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "common/result.h"
 #include "common/units.h"
 #include "worker/agent/isolate_manager.h"
+#include "worker/agent/library_shelf.h"
 
 namespace skerry::agent {
+
+inline constexpr std::uint64_t kSmallWorkerMb = 2048;
+/// Enough for some combinations of small libraries, one after the other.
+inline constexpr std::uint64_t kFewLibrariesMb = DerivedCells::kLibraryMb + 32;
 
 struct WorkerOptions {
   /// The broker's endpoint for workers. Until links are encrypted only ipc:// and loopback.
@@ -33,6 +40,17 @@ struct WorkerOptions {
   /// strict, best-effort or off: see worker/cell/sandbox_report.h. Strict starts no cell whose sandbox has a
   /// hole.
   std::string sandbox = "strict";
+  /// Cells that are kept with libraries or with a program evaluated. Range 0 to 1024; 0: none.
+  std::size_t kept_cells = 64;
+  /// Their memory, a part of memory_mb. None: an eighth of that where it is kSmallWorkerMb at least; less has
+  /// no room to spare, and keeps libraries only.
+  std::optional<std::uint64_t> kept_mb;
+  /// Of the code of programs, beside memory_mb. Range 0 to 4096.
+  std::uint64_t kept_code_mb = 64;
+  /// Files of libraries that jobs may name, as NAME=PATH.
+  std::vector<std::string> libraries;
+  /// What is in them: ReadLibraries fills it.
+  LibraryShelf shelf;
   /// Path of skerry-cell; empty: beside the worker's own binary.
   std::string cell_program;
   /// This worker's name, stable across reconnects.
@@ -41,6 +59,7 @@ struct WorkerOptions {
   /// Fills what is 0 or empty with what the machine suggests: isolates 2 x cores, as many spares, 80 % of its
   /// memory.
   void FillDefaults(unsigned cores, Bytes memory);
+  Status ReadLibraries();
   Status Validate() const;
   IsolateManager::Options ManagerOptions() const;
 };

@@ -35,6 +35,39 @@ TEST(WorkerOptions, KeepsWhatIsGivenAndLowersTheLargestJobToWhatFits) {
   EXPECT_EQ(options.max_job_memory_mb, 512u - 2 * IsolateManager::kCellMb - 4 * IsolateManager::kSpareMb);
 }
 
+TEST(WorkerOptions, SetsAnEighthAsideForKeptCellsWhereThereIsRoomToSpare) {
+  WorkerOptions options = Good();
+  options.memory_mb = 2048;
+  options.FillDefaults(2, Bytes::MiB(10'000));
+  EXPECT_EQ(options.kept_mb, 256u);
+  EXPECT_EQ(options.ManagerOptions().JobsMb(),
+            2048u - 2 * IsolateManager::kCellMb - 4 * IsolateManager::kSpareMb - 256);
+  WorkerOptions small = Good();
+  small.memory_mb = 2047;
+  small.FillDefaults(2, Bytes::MiB(10'000));
+  EXPECT_EQ(small.kept_mb, 0u);
+  WorkerOptions given = Good();
+  given.kept_mb = 17;
+  given.FillDefaults(2, Bytes::MiB(10'000));
+  EXPECT_EQ(given.kept_mb, 17u);
+}
+
+TEST(WorkerOptions, LibrariesNeedACellThatIsKept) {
+  WorkerOptions options = Good();
+  options.memory_mb = 512;
+  options.libraries = {"a=/dev/null"};
+  options.FillDefaults(2, Bytes::MiB(10'000));
+  EXPECT_TRUE(options.Validate());
+  EXPECT_EQ(options.ReadLibraries().error().message, "libraries: a: '/dev/null' is not a regular file");
+  options.kept_mb = DerivedCells::kLibraryMb;
+  EXPECT_TRUE(options.Validate());
+  options.kept_mb = DerivedCells::kLibraryMb - 1;
+  EXPECT_NE(options.Validate().error().message.find("--kept-mb"), std::string::npos);
+  options.kept_mb.reset();
+  options.kept_cells = 0;
+  EXPECT_NE(options.Validate().error().message.find("--kept-mb"), std::string::npos);
+}
+
 TEST(WorkerOptions, TwoWorkersOfOneNameAreTwoWorkers) {
   WorkerOptions one = Good();
   WorkerOptions other = Good();
@@ -54,10 +87,12 @@ TEST(WorkerOptions, ReportsEveryFaultAtOnce) {
   options.cell_program = "/nowhere";
   options.id = std::string(300, 'x');
   options.max_job_memory_mb = 4;
+  options.kept_cells = 1'025;
+  options.kept_code_mb = 4'097;
   const auto status = options.Validate();
   ASSERT_FALSE(status);
   for (const char* option : {"--broker", "--isolates", "--spares", "--memory-mb", "--jit", "--cell", "--id",
-                             "--max-job-memory-mb"}) {
+                             "--max-job-memory-mb", "--kept-cells", "--kept-code-mb"}) {
     EXPECT_NE(status.error().message.find(option), std::string::npos) << option << " in:\n"
                                                                       << status.error().message;
   }

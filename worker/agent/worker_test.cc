@@ -9,6 +9,7 @@
 #include <functional>
 #include <thread>
 
+#include "common/hash.h"
 #include "common/logging.h"
 #include "common/wire/stats.h"
 #include "worker/agent/broker_link_fake_broker.h"
@@ -71,7 +72,7 @@ TEST_F(WorkerTest, TellsABrokerThatAsksWhatItsIsolatesAndCellsDid) {
     ASSERT_TRUE(hello);
     EXPECT_EQ(hello->v8, "1.2.3-fake");
     EXPECT_EQ(hello->sandbox, "seccomp");
-    EXPECT_EQ(hello->capabilities, (std::vector<std::string>{"stats", "wasm", "reproducible"}));
+    EXPECT_EQ(hello->capabilities, (std::vector<std::string>{"stats", "wasm", "reproducible", "programs"}));
     broker_.Dispatch(1, "ok 1", {{"memoryMb", 64}});
     ASSERT_TRUE(broker_.Next<wire::Final>());
     broker_.Dispatch(2, "spin", {{"memoryMb", 64}, {"timeoutMs", 50}});
@@ -335,6 +336,111 @@ TEST_F(WorkerTest, SurvivesWhatIsNotTheProtocol) {
     EXPECT_EQ(broker_.Next<wire::Final>()->code, Code::kValidation);
     broker_.Dispatch(1, "ok 1");
     EXPECT_TRUE(broker_.Next<wire::Final>()->ok);
+    Leave();
+  });
+}
+
+TEST_F(WorkerTest, AsksForCodeThatWasLeftOutAndKeepsIt) {
+  options_.kept_mb = 64;
+  options_.shelf = LibraryShelf(std::vector<cell::Library>{{"a", "1"}, {"b", "2"}});
+  const std::string code = "attempt";
+  wire::Dispatch dispatch;
+  dispatch.job.id = JobId("j");
+  dispatch.job.program = true;
+  dispatch.job.code_hash = Sha256(code);
+  dispatch.job.limits = {{"memoryMb", 64}};
+  Serve([&] {
+    const auto hello = broker_.Greet();
+    ASSERT_TRUE(hello);
+    EXPECT_EQ(hello->libraries, (std::vector<std::string>{"a", "b"}));
+    dispatch.lease = LeaseId(1);
+    broker_.Send(dispatch, {"", ""});
+    const auto need = broker_.Next<wire::Need>();
+    ASSERT_TRUE(need);
+    EXPECT_EQ(need->lease, LeaseId(1));
+    EXPECT_TRUE(need->id.empty());
+    dispatch.attempt = 3;
+    broker_.Send(dispatch, {code, ""});
+    EXPECT_TRUE(broker_.Next<wire::Final>()->ok);
+    EXPECT_EQ(broker_.payloads.at(0), "3");
+    dispatch.lease = LeaseId(2);
+    dispatch.attempt = 4;
+    broker_.Send(dispatch, {"", ""});
+    EXPECT_TRUE(broker_.Next<wire::Final>()->ok) << "it has the code";
+    EXPECT_EQ(broker_.payloads.at(0), "4");
+    // Of nothing: that is all there is.
+    dispatch.lease = LeaseId(3);
+    dispatch.job.code_hash = Sha256("");
+    broker_.Send(dispatch, {"", ""});
+    EXPECT_EQ(broker_.Next<wire::Final>()->code, Code::kCrash);
+    // Not a program: its code is what came.
+    dispatch.lease = LeaseId(4);
+    dispatch.job.program = false;
+    dispatch.job.code_hash = Sha256("unknown");
+    broker_.Send(dispatch, {"", ""});
+    EXPECT_EQ(broker_.Next<wire::Final>()->lease, LeaseId(4));
+    Leave();
+  });
+}
+
+TEST_F(WorkerTest, WhatItAskedTheCodeOfIsNoLeaseOfItsOwn) {
+  wire::Dispatch dispatch;
+  dispatch.job.id = JobId("j");
+  dispatch.job.program = true;
+  dispatch.job.code_hash = Sha256("ok 1");
+  Serve([&] {
+    broker_.Greet();
+    dispatch.lease = LeaseId(1);
+    broker_.Send(dispatch, {"", ""});
+    ASSERT_TRUE(broker_.Next<wire::Need>());
+    broker_.Send(wire::Cancel{JobId(), LeaseId(1)});
+    broker_.Send(wire::Bye{});
+    const auto hello = broker_.Greet(1'000, FakeBroker::Memory::kResumed);
+    ASSERT_TRUE(hello);
+    EXPECT_TRUE(hello->leases.empty());
+    broker_.Send(dispatch, {"ok 1", ""});
+    const auto final = broker_.Next<wire::Final>();
+    EXPECT_TRUE(final->ok) << "it is as if it had never come";
+    EXPECT_EQ(final->lease, LeaseId(1));
+    Leave();
+  });
+}
+
+TEST_F(WorkerTest, RefusesALibraryThatItHasNot) {
+  options_.shelf = LibraryShelf(std::vector<cell::Library>{{"a", "1"}});
+  Serve([&] {
+    broker_.Greet();
+    wire::Dispatch dispatch;
+    dispatch.lease = LeaseId(1);
+    dispatch.job.libraries = {"a", "b"};
+    broker_.Send(dispatch, {"ok 1", ""});
+    const auto final = broker_.Next<wire::Final>();
+    EXPECT_EQ(final->code, Code::kValidation);
+    EXPECT_EQ(wire::ToOutcome(*final, broker_.payloads.at(0)).error->message,
+              "library 'b' is not known to this worker");
+    Leave();
+  });
+}
+
+TEST_F(WorkerTest, ABrokerThatForgotItsWorkerEndsJobsThatWaitForTheirProgram) {
+  options_.kept_mb = 64;
+  plan_.program = FakeCellPlan::Derived::kHangs;
+  Serve([&] {
+    broker_.Greet();
+    wire::Dispatch dispatch;
+    dispatch.job.id = JobId("j");
+    dispatch.job.program = true;
+    dispatch.job.code_hash = Sha256("ok 1");
+    dispatch.lease = LeaseId(1);
+    broker_.Send(dispatch, {"ok 1", ""});
+    while (plan_.derived_alive == 0) std::this_thread::yield();
+    broker_.Send(wire::Bye{});
+    const auto hello = broker_.Greet();
+    ASSERT_TRUE(hello);
+    EXPECT_EQ(hello->leases, std::vector<LeaseId>{LeaseId(1)});
+    while (plan_.derived_alive != 0) std::this_thread::yield();
+    broker_.Dispatch(2, "ok 2");
+    EXPECT_EQ(broker_.Next<wire::Final>()->lease, LeaseId(2)) << "and nothing is said of the first";
     Leave();
   });
 }

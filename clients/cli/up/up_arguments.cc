@@ -40,14 +40,20 @@ struct WorkerFlags {
   std::optional<std::uint64_t> max_job_memory_mb;
   std::string jit = "maglev";
   std::string sandbox = "strict";
+  config::TextList libraries;
 };
 
 void PassOn(const config::Settings& settings, std::vector<std::string>& arguments) {
   for (const config::Setting& setting : settings.all()) {
     if (setting.source().from != config::Source::From::kFlag) continue;
     const auto value = setting.Get();
+    if (value && setting.kind() == config::Setting::Kind::kFiles) {
+      for (const std::string& file : std::get<config::TextList>(*value)) {
+        arguments.insert(arguments.end(), {setting.flag(), file});
+      }
+    }
     // Endpoints are UpCommand's to pass on.
-    if (!value || setting.kind() == config::Setting::Kind::kList) continue;
+    if (!value || std::holds_alternative<config::TextList>(*value)) continue;
     if (const auto* on = std::get_if<bool>(&*value)) {
       arguments.push_back(setting.flag() + (*on ? "=true" : "=false"));
       continue;
@@ -129,6 +135,8 @@ class UpArguments : public Command {
         .Choice("sandbox", flags_.sandbox, {"strict", "best-effort", "off"},
                 "what must hold jobs in: strict starts no worker whose sandbox has a hole")
         .Guarded();
+    worker_.Files("libraries", "--library", flags_.libraries,
+                  "a library (CommonJS) that jobs may name, and its file");
     line_.Add(worker_);
   }
 
