@@ -7,11 +7,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "common/testing/proc_fs.h"
+#include "common/units.h"
 #include "worker/cell/testing/real_cell.h"
 #include "worker/engine/unkeepable.h"
 
@@ -292,6 +296,57 @@ TEST_F(DerivedCell, WithALargeProgramRunsIt) {
   auto cell = MakeReady(*base_, WithProgram(Mode::kModule, code));
   ASSERT_TRUE(cell);
   EXPECT_EQ(Run(*cell, "").value, "2");
+}
+
+// Not a test: what such cells are worth. Run by --gtest_also_run_disabled_tests --gtest_filter='*Figures'.
+class DISABLED_DerivedCell : public DerivedCell {
+ protected:
+  void Print(const char* what, const std::function<void()>& one) {
+    constexpr int kRounds = 60;
+    std::vector<double> ms;
+    for (int i = 0; i < kRounds; ++i) {
+      const TimePoint start = SteadyClock::now();
+      one();
+      ms.push_back(MillisBetween(start, SteadyClock::now()));
+    }
+    std::sort(ms.begin(), ms.end());
+    std::printf("%-60s p50 %6.2f ms, p10 %6.2f ms\n", what, ms[kRounds / 2], ms[kRounds / 10]);
+  }
+};
+
+TEST_F(DISABLED_DerivedCell, Figures) {
+  const std::string lodash = PackageFile("lodash/lodash.js");
+  const CellRecipe with_lodash = WithLibraries({{"lodash", lodash}});
+  auto libraries = MakeReady(*base_, with_lodash);
+  ASSERT_TRUE(libraries);
+  Print("a cell with lodash, made and ended", [&] { MakeReady(*base_, with_lodash); });
+  Print("fork and trivial job, base cell", [&] { Run(*base_, "return input", "1"); });
+  Print("fork and trivial job, cell with lodash", [&] { Run(*libraries, "return input", "1"); });
+  Print("fork and job with three calls of lodash, its cell", [&] {
+    Run(*libraries,
+        "const _ = require('lodash'); return [_.chunk([1,2,3],2), _.camelCase('a b'), _.sortBy([3,1])]");
+  });
+  // The whole of it is over maxCodeBytes.
+  const std::string inlined =
+      "const module = { exports: {} }, exports = module.exports;\n" + PackageFile("lodash/lodash.min.js") +
+      "\nconst _ = module.exports; return [_.chunk([1,2,3],2), _.camelCase('a b'), _.sortBy([3,1])]";
+  Print("the same with lodash (minified) in the job's code, base cell", [&] { Run(*base_, inlined); });
+
+  std::string code;
+  for (int i = 0; code.size() < 500'000; ++i)
+    code +=
+        "class C" + std::to_string(i) + " { f(x) { return [x, 'some text', " + std::to_string(i) + "] } }\n";
+  auto kept = MakeReady(*base_, WithProgram(Mode::kModule, code + "export default (i) => new C7().f(i)"));
+  ASSERT_TRUE(kept);
+  Print("a kept module of 500 KB, made and ended",
+        [&] { MakeReady(*base_, WithProgram(Mode::kModule, code + "export default (i) => new C7().f(i)")); });
+  Print("fork and job, kept module of 500 KB", [&] { Run(*kept, "", "1"); });
+  auto function = MakeReady(*base_, WithProgram(Mode::kFunction, code + "return new C7().f(input)"));
+  Print("fork and job, kept function of 500 KB", [&] { Run(*function, "", "1"); });
+  Print("the same from its beginning, base cell",
+        [&] { Run(*base_, code + "return new C7().f(input)", "1"); });
+  auto small = MakeReady(*base_, WithProgram(Mode::kFunction, "return input"));
+  Print("fork and job, kept function of a line", [&] { Run(*small, "", "1"); });
 }
 
 }  // namespace

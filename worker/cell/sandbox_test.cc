@@ -122,6 +122,20 @@ TEST(Sandbox, AnIsolateCannotEndItselfAsAStrangerWould) {
         << signal;
 }
 
+// A filter that is inherited cannot tell whose number a signal is for.
+TEST(Sandbox, WhatAProgramCellForksAbortsByAnotherSignal) {
+  const auto in_program_cell = [](const Attempt& attempt) {
+    return [attempt] { return FilterProgramCell(3) == 0 ? attempt() : kSetUpFailed; };
+  };
+  EXPECT_EQ(EndOf(in_program_cell([]() -> int { abort(); }), As::kCell), "signal " + std::to_string(SIGSEGV));
+  EXPECT_EQ(EndOf(in_program_cell([] { return ErrnoOf(syscall(SYS_tgkill, getpid(), gettid(), SIGABRT)); }),
+                  As::kCell),
+            "EPERM");
+  EXPECT_EQ(EndOf(in_program_cell([] { return ErrnoOf(syscall(SYS_tgkill, getpid(), gettid(), SIGTERM)); }),
+                  As::kCell),
+            "killed");
+}
+
 TEST(Sandbox, AnIsolateCannotMakeOrPassDescriptorsOrChangeItsFilter) {
   EXPECT_EQ(EndOf([] { return ErrnoOf(dup2(0, 7)); }), "killed");
   EXPECT_EQ(EndOf([] { return ErrnoOf(dup(0)); }), "ENOSYS");

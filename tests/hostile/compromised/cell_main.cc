@@ -3,7 +3,7 @@
 //   skerry-compromised-cell JIT MAX_MEMORY_MB SANDBOX      as skerry-cell; started by skerry-worker --cell
 //
 // Everything but V8 is the real cell's: topology, lock-down, fork, socket. A job's code names a probe
-// (probe.h).
+// (probe.h); and so does the code of a program cell, which the cell itself plays.
 #include <sys/prctl.h>
 
 #include <csignal>
@@ -26,12 +26,19 @@ Target TargetOf(const std::string& input) {
   return target;
 }
 
+/// How the attempt went that the cell itself made, for its isolates to tell.
+std::string& EndInCell() {
+  static std::string end;
+  return end;
+}
+
 Outcome RunProbe(const wire::Dispatch&, const std::vector<std::string>& payloads, cell::IsolatePort& port) {
   Outcome outcome;
   for (const Lie& lie : Lies()) {
     if (lie.name == payloads[0]) lie.tell(port, cell::kJobFd);
   }
   outcome.value = "\"unknown probe\"";
+  if (payloads[0] == "of-the-cell") outcome.value = Json(EndInCell()).dump();
   if (payloads[0] == "hello") outcome.value = "\"hello\"";
   for (const Attempt& attempt : Attempts()) {
     if (attempt.name == payloads[0]) outcome.value = Json(attempt.make(TargetOf(payloads[1]))).dump();
@@ -45,6 +52,11 @@ int Main(int argc, char** argv) {
   cell::TemplateOptions options;
   options.sandbox = cell::SandboxModeByName(argv[3]).value_or(cell::SandboxMode::kStrict);
   options.isolate.body = RunProbe;
+  options.recipe.load = [](const cell::Library&) { return Status(); };
+  options.recipe.keep = [](const cell::CellProgram& program) -> std::optional<engine::Unkeepable> {
+    EndInCell() = PlayInCell(program.code);
+    return std::nullopt;
+  };
   return cell::ServeAsTemplate(options);
 }
 

@@ -36,4 +36,15 @@ struct Lie {
 };
 const std::vector<Lie>& Lies();
 
+/// What a program cell whose program has taken it over does with its control socket and its clone, instead of
+/// serving.
+struct Trick {
+  std::string_view name;
+  void (*play)();
+};
+const std::vector<Trick>& Tricks();
+
+/// In a program cell: an attempt, and how it went; or a trick, which never returns.
+std::string PlayInCell(const std::string& name);
+
 }  // namespace skerry::compromised

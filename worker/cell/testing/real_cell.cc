@@ -63,7 +63,13 @@ void SendJob(const IsolateProcess& isolate, std::string_view code, std::string_v
   wire::Dispatch dispatch;
   dispatch.job.id = JobId("j");
   const std::string bytes = wire::StreamBytes(dispatch, {code, input});
-  EXPECT_EQ(write(isolate.socket.get(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  for (std::size_t at = 0; at < bytes.size();) {
+    pollfd room{isolate.socket.get(), POLLOUT, 0};
+    const ssize_t sent =
+        poll(&room, 1, kPatienceMs) == 1 ? write(room.fd, bytes.data() + at, bytes.size() - at) : -1;
+    ASSERT_GT(sent, 0) << "the isolate does not take its job";
+    at += static_cast<std::size_t>(sent);
+  }
 }
 
 Outcome AwaitOutcome(const IsolateProcess& isolate) {
