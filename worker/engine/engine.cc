@@ -55,7 +55,7 @@ class V8Engine : public Engine {
     platform_->SetClock(kFrozenClockMs);
     Status loaded = libraries_.Load(entered.context, library);
     platform_->SetClock(std::nullopt);
-    if (loaded) template_->Compact();
+    if (loaded) template_->Sweep();
     return loaded;
   }
 
@@ -68,7 +68,7 @@ class V8Engine : public Engine {
     auto unkeepable = JobRun(entered.context, template_->intrinsics(), program, port).Keep(seeding, &*kept_);
     if (port.said()) unkeepable = port.said();
     if (!unkeepable && platform_->reads() != clock_reads) unkeepable = Unkeepable::kReadsClock;
-    if (!unkeepable) template_->Compact();
+    if (!unkeepable) template_->Sweep();
     MemoryGuard::Disarm();
     return unkeepable;
   }

@@ -274,6 +274,10 @@ void Template::Compact() {
   isolate_->ContextDisposedNotification(v8::ContextDependants::kNoDependants);
   isolate_->LowMemoryNotification();
   isolate_->LowMemoryNotification();
+  Sweep();
+}
+
+void Template::Sweep() {
   // A collection leaves its sweeping to whoever allocates next: every fork would sweep, and so copy, the
   // whole heap. Walking the heap is the one thing in V8's API that has the sweeping done first.
   v8::HandleScope scope(isolate_);
