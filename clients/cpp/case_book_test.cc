@@ -207,6 +207,19 @@ TEST_F(Cases, OfFewPlacesTheyTakeAllButOneAndTheOnlyOne) {
   }
 }
 
+TEST_F(Cases, ACaseForWhichThereIsNoPlaceYetWaitsWithItsInput) {
+  Welcome(false, 2);
+  Submit("x");
+  Submit("y");
+  Add(Of("a", 2));
+  Clear();
+  Final("x");
+  Turn();
+  Sent<wire::Submit>();
+  ASSERT_EQ(sent_.size(), 1u);
+  EXPECT_EQ(*sent_[0].payloads.at(1), "0");
+}
+
 TEST_F(Cases, SetsTakeTurns) {
   Welcome(false, 4);
   Add(Of("a", 5));

@@ -90,8 +90,9 @@ void ClientCore::PutSubmit(Job& job) {
   static const auto kLeftOut = std::make_shared<const std::string>();
   job.submit = ++submits_;
   wire::Submit submit{job.spec};
-  // Without it a program only runs from its beginning each time.
+  // Without them a program only runs from its beginning each time, in an isolate of its own.
   submit.job.program = job.spec.program && programs_;
+  if (!programs_) submit.job.reuse = Reuse::kNone;
   const std::string key = CarriedCode::KeyOf(job.spec);
   job.carried = !submit.job.program || job.must_carry || job.code->empty() || carried_.At(key) == 0;
   if (job.carried && submit.job.program) carried_.Note(key, job.submit);

@@ -122,9 +122,10 @@ TEST_F(Programs, ABrokerThatNeedsTheCodeGetsItWithTheFirstJobItAskedFor) {
   Need("x");
   Need("y");
   EXPECT_EQ(Carried(), (Submits{"b:code", "x:", "y:"}));
-  // It keeps no programs at all, say.
+  // It keeps no programs at all, say: a second time a job does not wait for what another brings.
+  Need("y");
   Need("x");
-  EXPECT_EQ(Carried(), Submits{"x:code"});
+  EXPECT_EQ(Carried(), (Submits{"y:code", "x:code"}));
   for (const char* id : {"a", "b", "x", "y"}) Final(id);
   EXPECT_EQ(Events().size(), 4u);
 }
@@ -208,8 +209,13 @@ TEST_F(Programs, ABrokerThatKeepsNoneGetsEveryCodeAndNoFieldThatItWouldNotKnow) 
   Welcome();
   Clear();
   Submit(Run("a"));
-  Submit(Run("b"));
-  for (const auto& submit : Sent<wire::Submit>()) EXPECT_FALSE(submit.job.program);
+  JobRequest shares = Run("b");
+  shares.spec.reuse = Reuse::kContext;
+  Submit(std::move(shares));
+  for (const auto& submit : Sent<wire::Submit>()) {
+    EXPECT_FALSE(submit.job.program);
+    EXPECT_EQ(submit.job.reuse, Reuse::kNone);
+  }
   EXPECT_EQ(Carried(), (Submits{"a:code", "b:code"}));
 }
 
