@@ -111,7 +111,7 @@ void CellSupervisor::NoteAsked(RunningCell::What what) {
 
 std::optional<BaseCell> CellSupervisor::running() const {
   if (!running_) return std::nullopt;
-  return BaseCell{running_->number, running_->cell->pid(), running_->v8};
+  return BaseCell{running_->number, running_->cell->pid(), running_->v8, running_->cell->KeepsPrograms()};
 }
 
 // The kernel bounds the descriptors that one user has on their way, those of other workers included: no fault

@@ -63,6 +63,7 @@ struct BaseCell {
   CellNumber number = 0;
   pid_t pid = -1;
   std::shared_ptr<const V8Build> v8;
+  bool keeps_programs = false;
 };
 
 class CellSupervisor {

@@ -3,13 +3,9 @@
 #include <utility>
 #include <variant>
 
-#include "worker/engine/engine.h"
-
 namespace skerry::agent {
 namespace {
 
-// As IsolateRun has it: over the job's own budget, what the engine says that V8 and libc need for themselves.
-constexpr Bytes kDataMargin = Bytes::MiB(engine::kDataMarginMb);
 // A fork takes about as long, so there is room by then.
 constexpr Millis kAskAgainAfter{2};
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
@@ -37,12 +33,8 @@ DerivedCell::DerivedCell(EventLoop& loop, ForbiddenCallWatch& forbidden_calls, s
       forbidden_calls_(forbidden_calls),
       limits_(birth_.limits) {}
 
-Status DerivedCell::Begin() {
+void DerivedCell::Begin() {
   since_ = loop_.Now();
-  const Bytes data = birth_.parent.data + Bytes::MiB(birth_.limits.memory_mb()) + kDataMargin;
-  // The isolates of libraries are limited by their own jobs, and could not raise a hard limit.
-  const Status limited = is_program() ? LimitData(pid(), data) : LimitDataForNow(pid(), data);
-  if (!limited) return limited;
   if (auto reports = cell_->TakeForbiddenCalls()) forbidden_calls_.Add(std::move(reports));
   registration_ = forbidden_calls_.RegisterCell(
       pid(), [this] { return cell_->TakeForkPermit(); },
@@ -52,7 +44,6 @@ Status DerivedCell::Begin() {
   watch_ = loop_.OnReadable(cell_->control_fd(), [this] { OnControlReadable(); });
   limits_.Start(since_);
   timer_ = loop_.deadlines().At(limits_.NextCheck(), [this] { CheckLimits(); });
-  return {};
 }
 
 void DerivedCell::CheckLimits() {
@@ -81,10 +72,6 @@ void DerivedCell::OnControlReadable() {
 void DerivedCell::OnReady() {
   ready_ = true;
   timer_.Cancel();
-  if (!is_program()) {
-    if (auto status = LimitDataForNow(pid(), std::nullopt); !status)
-      return Lose(status.error().kind, status.error().message);
-  }
   listener_.OnCellPrepared(birth_.number);
 }
 

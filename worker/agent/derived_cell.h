@@ -62,8 +62,8 @@ class DerivedCell {
   DerivedCell(const DerivedCell&) = delete;
   DerivedCell& operator=(const DerivedCell&) = delete;
 
-  /// Limits it and watches it from now on. On an error it is to be destroyed.
-  Status Begin();
+  /// Watches it from now on. RLIMIT_DATA has been set by whoever handed it out (real_cell.h).
+  void Begin();
   /// Fails where it never will; where it is only too much at once, OnCellHasRoom comes.
   Status RequestFork();
   Status RequestCell(std::shared_ptr<const cell::CellRecipe> recipe);

@@ -103,6 +103,7 @@ DerivedCells::EntryPtr DerivedCells::Make(std::string key, Kind kind, std::optio
 std::optional<WaitingJobs::Ticket> DerivedCells::AwaitProgram(const JobPlan& plan, WaitingJobs::Ready ready) {
   // Whoever does not say what its code is called cannot be told from others.
   if (plan.dispatch.job.code_hash.empty() || options_.kept.memory_mb == 0) return std::nullopt;
+  if (const auto base = base_.running(); base && !base->keeps_programs) return std::nullopt;
   const std::string key = ProgramKey(plan);
   if (unkeepable_.Contains(key, loop_.Now())) return std::nullopt;
   RenewIfOld(key);
@@ -290,19 +291,15 @@ void DerivedCells::Adopt(std::unique_ptr<Cell> cell, std::deque<DerivedNumber>& 
   birth.number = entry->number;
   birth.limits = entry->limits;
   birth.kind = entry->kind;
-  Status begun;
-  if (auto memory = ReadMemory(parent)) {
-    birth.parent = *memory;
-    entry->cell =
-        std::make_unique<DerivedCell>(loop_, forbidden_calls_, std::move(cell), std::move(birth),
-                                      options_.fork_timeout, static_cast<DerivedCellListener&>(*this));
-    entry->state = State::kUp;
-    begun = entry->cell->Begin();
-  } else {
-    begun = Fail(memory.error());
-  }
   entry->patience.Cancel();
-  if (!begun) OnCellLost(entry->number, begun.error());
+  const auto memory = ReadMemory(parent);
+  if (!memory) return OnCellLost(entry->number, memory.error());
+  birth.parent = *memory;
+  entry->cell =
+      std::make_unique<DerivedCell>(loop_, forbidden_calls_, std::move(cell), std::move(birth),
+                                    options_.fork_timeout, static_cast<DerivedCellListener&>(*this));
+  entry->state = State::kUp;
+  entry->cell->Begin();
 }
 
 void DerivedCells::OnCellPrepared(DerivedNumber number) {

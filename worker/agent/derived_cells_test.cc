@@ -151,11 +151,15 @@ TEST_F(DerivedCellsTest, EvaluationHasTheLimitsOfItsJob) {
 }
 
 TEST_F(DerivedCellsTest, WhereTheBaseCellMakesNoOthersProgramsAreRunPlainly) {
+  plan_.keeps_programs = false;
+  EXPECT_EQ(Try(PlanOf("none")), "plain");
+  EXPECT_EQ(TryLibraries(PlanOf("l", {"a"})), "isolate") << "the operator's own need no watch";
+  plan_.keeps_programs = true;
   plan_.program = Derived::kRefused;
   EXPECT_EQ(Try(PlanOf("one")), "it makes no others");
   plan_.program = Derived::kNeverComes;
   EXPECT_EQ(Try(PlanOf("two")), "no cell could be made for its program in time");
-  EXPECT_EQ(cells().cells(), 0u);
+  EXPECT_EQ(cells().cells(), 1u) << "that of the libraries";
 }
 
 TEST_F(DerivedCellsTest, AProgramThatNobodyWaitsForAnyMoreIsNotEvaluatedToItsEnd) {

@@ -89,6 +89,7 @@ class FakeForker : public Cell {
     }
   }
 
+  bool KeepsPrograms() const override { return plan_.keeps_programs; }
   V8Build v8() const override { return {"1.2.3-fake", "--fake"}; }
   SandboxLevel sandbox_level() const override { return SandboxLevel::kSeccomp; }
   Status RequestCell(std::shared_ptr<const cell::CellRecipe> recipe) override;

@@ -31,6 +31,7 @@ struct FakeCellPlan {
   std::atomic<Derived> libraries{Derived::kReady};  ///< of cells with libraries
   std::atomic<Derived> program{Derived::kReady};    ///< of cells with a program
   std::atomic<Fork> derived_fork{Fork::kGood};      ///< of either, once they are ready
+  std::atomic<bool> keeps_programs{true};
   std::atomic<int> derived_alive{0};
   std::atomic<int> derived_forks{0};
   /// What derived cells were asked for, in order. The event loop's thread writes it.
