@@ -93,9 +93,9 @@ class Engine {
   /// data_requests, data_bytes, status_events, console_events, dropped_events, result_bytes. TIMEOUT, CRASH
   /// and infrastructure codes are the worker's to decide.
   virtual Outcome Run(const Program& program, JobPort& port) = 0;
-  /// After a Run, where nothing was loaded or kept, for another of the same tenant's with the same memoryMb: a fresh context, in which nothing
-  /// of the earlier program can be found or runs. The heap is the same one: this is no wall against native
-  /// code.
+  /// After a Run, where nothing was loaded or kept, for another of the same tenant's with the same memoryMb:
+  /// a fresh context, in which nothing of the earlier program can be found or runs. The heap is the same one:
+  /// this is no wall against native code.
   virtual Status Renew() = 0;
 };
 
