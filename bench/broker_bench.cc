@@ -187,6 +187,8 @@ Status MeasureGrowth(const Setting& setting) {
     sizes.emplace_back("tenants", CoreSize{kBase.workers, n, kBase.queued});
   for (std::uint64_t n = 1'000; n <= 100'000; n *= 10)
     sizes.emplace_back("queued", CoreSize{kBase.workers, kBase.tenants, n});
+  const std::uint64_t most = setting.plan.largest;
+  sizes.emplace_back("both", CoreSize{most, most, 2 * most});
   CoreLoad base(kBase);
   const Millis stretch = setting.plan.stretch / 6;
   for (const auto& [grows, size] : sizes) {

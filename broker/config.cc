@@ -18,6 +18,7 @@ Status BrokerConfig::Validate() const {
   if (max_held_bytes < Bytes::MiB(1)) complain("max_held_bytes must be at least 1 MiB");
   if (max_program_bytes < Bytes::MiB(1)) complain("max_program_bytes must be at least 1 MiB");
   if (max_overtaken < Millis(0)) complain("max_overtaken must not be negative");
+  if (priority_ageing < Millis(1)) complain("priority_ageing must be at least 1 ms");
   if (worker_return < Millis(0)) complain("worker_return must not be negative");
   if (cut_off_time < Millis(0)) complain("cut_off_time must not be negative");
   if (session_ttl < Millis(0)) complain("session_ttl must not be negative");

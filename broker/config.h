@@ -57,6 +57,9 @@ struct BrokerConfig {
   /// How long a job first in line whose memory no worker has free may be passed by smaller jobs of others. 0:
   /// strictly in order. More keeps workers busier; large jobs wait longer.
   Millis max_overtaken{2'000};
+  /// How much longer a job may have waited before it goes before one of the next higher priority of its
+  /// tenant, 1 ms and up. Less makes priorities matter less.
+  Millis priority_ageing{1'000};
   /// How long a worker that cannot be reached keeps its leases. Less than two heartbeats loses the jobs of
   /// workers whose link only broke; more lets those of dead machines wait.
   Millis worker_return{2'000};

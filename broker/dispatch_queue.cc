@@ -37,34 +37,13 @@ bool DispatchQueue::HasRoomFor(const Payload& code, const Payload& input, Code k
 }
 
 void DispatchQueue::Push(Job& job) {
-  Line& line = lines_[job.session];
-  job.ahead = line.last;
-  job.behind = nullptr;
-  (line.last == nullptr ? line.first : line.last->behind) = &job;
-  line.last = &job;
   Count(job, next_back_++);
-  if (line.first == &job) MoveTurn(nullptr, line);
+  fair_.Add(job);
 }
 
 void DispatchQueue::PushFront(Job& job) {
   Count(job, next_front_--);
-  Relink(job);
-}
-
-void DispatchQueue::Relink(Job& job) {
-  Line& line = lines_[job.session];
-  const Job* first = line.first;
-  Job* before = nullptr;
-  Job* after = line.first;
-  while (after != nullptr && after->order < job.order) {
-    before = after;
-    after = after->behind;
-  }
-  job.ahead = before;
-  job.behind = after;
-  (before == nullptr ? line.first : before->behind) = &job;
-  (after == nullptr ? line.last : after->ahead) = &job;
-  if (before == nullptr) MoveTurn(first, line);
+  fair_.Add(job);
 }
 
 void DispatchQueue::Count(Job& job, std::int64_t order) {
@@ -74,48 +53,31 @@ void DispatchQueue::Count(Job& job, std::int64_t order) {
   bytes_ += AddBytes(job);
 }
 
-void DispatchQueue::MoveTurn(const Job* before, const Line& line) {
-  if (line.held) return;
-  // The entry is moved rather than made anew: one of a session's next job is wanted at once.
-  auto entry = before == nullptr ? std::map<std::int64_t, Job*>::node_type() : ready_.extract(before->order);
-  if (line.first == nullptr) return;
-  if (entry.empty()) {
-    ready_.emplace(line.first->order, line.first);
-    return;
-  }
-  entry.key() = line.first->order;
-  entry.mapped() = line.first;
-  ready_.insert(std::move(entry));
-}
-
-void DispatchQueue::Unlink(Job& job) {
-  const auto found = lines_.find(job.session);
-  Line& line = found->second;
-  const bool first = line.first == &job;
-  (first ? line.first : job.ahead->behind) = job.behind;
-  (line.last == &job ? line.last : job.behind->ahead) = job.ahead;
-  if (first) MoveTurn(&job, line);
-  job.ahead = job.behind = nullptr;
-  if (line.first != nullptr) return;
-  if (line.held) --held_;
-  lines_.erase(found);
-}
-
-void DispatchQueue::Remove(Job& job) {
-  if (job.order == 0) return;
-  if (job.parked) {
-    DropParked(job);
-  } else {
-    Unlink(job);
-  }
+void DispatchQueue::Discount(Job& job) {
   if (job.deadline != Job::kNever) deadlines_.erase({job.deadline, job.order});
   job.order = 0;
   --size_;
   bytes_ -= DropBytes(job);
 }
 
+void DispatchQueue::Remove(Job& job) {
+  if (job.order == 0) return;
+  if (job.parked) {
+    DropParked(job);
+    fair_.ForgetParked(job);
+  } else {
+    fair_.Remove(job);
+  }
+  Discount(job);
+}
+
+void DispatchQueue::Start(Job& job, std::uint64_t cost_us) {
+  fair_.Start(job, cost_us);
+  Discount(job);
+}
+
 void DispatchQueue::Park(Job& job) {
-  Unlink(job);
+  fair_.Park(job);
   Job*& first = parked_[Sorted(job.libraries())];
   job.behind = first;
   if (first != nullptr) first->ahead = &job;
@@ -150,40 +112,11 @@ void DispatchQueue::Unpark(const std::function<bool(std::span<const std::string>
       job->ahead = nullptr;
       job->parked = false;
       --parked_count_;
-      Relink(*job);
+      fair_.Unpark(*job);
       job = next;
     }
     list = parked_.erase(list);
   }
-}
-
-Job* DispatchQueue::FrontAfter(std::int64_t order) const {
-  const auto found = ready_.upper_bound(order);
-  return found == ready_.end() ? nullptr : found->second;
-}
-
-void DispatchQueue::Hold(const Session& session) {
-  const auto found = lines_.find(&session);
-  if (found == lines_.end() || found->second.held) return;
-  found->second.held = true;
-  ++held_;
-  ready_.erase(found->second.first->order);
-}
-
-void DispatchQueue::Release(const Session& session) {
-  const auto found = lines_.find(&session);
-  if (found == lines_.end() || !found->second.held) return;
-  found->second.held = false;
-  --held_;
-  ready_.emplace(found->second.first->order, found->second.first);
-}
-
-void DispatchQueue::ReleaseAll() {
-  for (auto& [session, line] : lines_) {
-    if (line.held) ready_.emplace(line.first->order, line.first);
-    line.held = false;
-  }
-  held_ = 0;
 }
 
 Job* DispatchQueue::Expired(TimePoint now) const {

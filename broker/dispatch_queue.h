@@ -1,11 +1,5 @@
-// The jobs that wait for a worker: a line per session, merged in the order of their coming, bounded by number
-// and by bytes, with queue deadlines.
-//
-// A line is linked through its jobs, and of all the lines only the firsts are sorted: a job that waits costs
-// no memory here, and coming and going the logarithm of the number of sessions.
-//
-// A session that is held back takes its whole line out of the merge and puts it back later, each at the price
-// of one map entry: what the others' dispatch costs does not grow with the jobs held.
+// The jobs that wait for a worker, bounded by number and by bytes, with queue deadlines. Whose turn it is,
+// FairQueue says.
 //
 // A job whose libraries no worker has now is parked: out of its line, so that those behind it have their
 // turn, and back in its place when such a worker comes. It counts and expires as any other.
@@ -25,6 +19,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "broker/fair_queue.h"
 #include "broker/job.h"
 #include "common/units.h"
 
@@ -32,7 +27,14 @@ namespace skerry::broker {
 
 class DispatchQueue {
  public:
-  DispatchQueue(std::uint64_t max_jobs, Bytes max_bytes) : max_jobs_(max_jobs), max_bytes_(max_bytes) {}
+  struct Rules {
+    std::uint64_t max_jobs = 0;
+    Bytes max_bytes;
+    Millis ageing{1'000};  ///< FairQueue's
+    FairQueue::ShareOf share_of = [](const TenantId&) { return Share(); };
+  };
+  explicit DispatchQueue(Rules rules)
+      : max_jobs_(rules.max_jobs), max_bytes_(rules.max_bytes), fair_(rules.share_of, rules.ageing) {}
 
   enum class Code : bool { kOwn, kShared };
 
@@ -49,15 +51,12 @@ class DispatchQueue {
   void Unpark(const std::function<bool(std::span<const std::string>)>& ready);
   std::size_t parked() const { return parked_count_; }
 
-  /// The first job of all sessions that are not held back, or null.
-  Job* Front() const { return ready_.empty() ? nullptr : ready_.begin()->second; }
-  /// The first job of a session whose first comes after `order`.
-  Job* FrontAfter(std::int64_t order) const;
-  /// Takes the session's jobs out of turn. They keep their places and their deadlines.
-  void Hold(const Session& session);
-  void Release(const Session& session);
-  void ReleaseAll();
-  std::size_t held() const { return held_; }
+  /// Whose turn it is, or null.
+  Job* Front() const { return fair_.Front(); }
+  /// The job, which has its lease, runs; what it is thought to cost.
+  void Start(Job& job, std::uint64_t cost_us);
+  FairQueue& fair() { return fair_; }
+  const FairQueue& fair() const { return fair_; }
 
   /// A job whose deadline is `now` or earlier, held back or not, or null.
   Job* Expired(TimePoint now) const;
@@ -71,33 +70,21 @@ class DispatchQueue {
   static constexpr std::uint64_t kBytesPerJob = 1024;
 
  private:
-  struct Line {  // linked through its jobs, by their order
-    Job* first = nullptr;
-    Job* last = nullptr;
-    bool held = false;
-  };
-
   void Count(Job& job, std::int64_t order);
+  /// It waits here no more.
+  void Discount(Job& job);
   /// What its payloads count here, coming and going.
   std::uint64_t AddBytes(const Job& job);
   std::uint64_t DropBytes(const Job& job);
-  /// Out of its line, which may be gone then.
-  void Unlink(Job& job);
-  /// Where its order says.
-  void Relink(Job& job);
   void DropParked(Job& job);
-  /// The line's turn is now that of its first job, where it was that of `before`.
-  void MoveTurn(const Job* before, const Line& line);
 
   std::uint64_t max_jobs_;
   Bytes max_bytes_;
-  std::unordered_map<const Session*, Line> lines_;  // none is empty
-  std::map<std::int64_t, Job*> ready_;              // the first of each line that is not held
+  FairQueue fair_;
   std::map<std::pair<TimePoint, std::int64_t>, Job*> deadlines_;
   std::map<LibraryNames, Job*> parked_;                     // by libraries, sorted: the first of a list
   std::unordered_map<const void*, std::uint64_t> sharers_;  // of a program's code: how many jobs
   std::size_t parked_count_ = 0;
-  std::size_t held_ = 0;
   std::int64_t next_back_ = 1;
   std::int64_t next_front_ = -1;
   std::uint64_t size_ = 0;

@@ -24,7 +24,7 @@ bool HasRoom(const DispatchQueue& queue, std::size_t code_bytes) {
 }
 
 TEST(DispatchQueue, IsFirstInFirstOutAndARequeuedJobGoesToTheFront) {
-  DispatchQueue queue(10, kPlenty);
+  DispatchQueue queue({.max_jobs = 10, .max_bytes = kPlenty});
   Job a = Waiting(), b = Waiting(), c = Waiting();
   queue.Push(a);
   queue.Push(b);
@@ -40,7 +40,7 @@ TEST(DispatchQueue, IsFirstInFirstOutAndARequeuedJobGoesToTheFront) {
 }
 
 TEST(DispatchQueue, TakesExactlyItsNumberOfJobs) {
-  DispatchQueue queue(2, kPlenty);
+  DispatchQueue queue({.max_jobs = 2, .max_bytes = kPlenty});
   Job a = Waiting(), b = Waiting();
   queue.Push(a);
   EXPECT_TRUE(HasRoom(queue, 0));
@@ -51,7 +51,7 @@ TEST(DispatchQueue, TakesExactlyItsNumberOfJobs) {
 }
 
 TEST(DispatchQueue, IsBoundedByBytesButAnEmptyOneTakesAnyJob) {
-  DispatchQueue queue(10, Bytes::KiB(64));
+  DispatchQueue queue({.max_jobs = 10, .max_bytes = Bytes::KiB(64)});
   EXPECT_TRUE(HasRoom(queue, 1 << 20));
   Job big = Waiting(60 * 1024);
   queue.Push(big);
@@ -60,7 +60,7 @@ TEST(DispatchQueue, IsBoundedByBytesButAnEmptyOneTakesAnyJob) {
 }
 
 TEST(DispatchQueue, GivesOutJobsWhoseDeadlineHasCome) {
-  DispatchQueue queue(10, kPlenty);
+  DispatchQueue queue({.max_jobs = 10, .max_bytes = kPlenty});
   Job late = Waiting(), soon = Waiting(), never = Waiting();
   late.deadline = TimePoint(Millis(20));
   soon.deadline = TimePoint(Millis(10));
@@ -77,7 +77,7 @@ TEST(DispatchQueue, GivesOutJobsWhoseDeadlineHasCome) {
 }
 
 TEST(DispatchQueue, RemovingAJobTwiceCountsItOnce) {
-  DispatchQueue queue(10, kPlenty);
+  DispatchQueue queue({.max_jobs = 10, .max_bytes = kPlenty});
   Job a = Waiting(100), b = Waiting(100);
   queue.Push(a);
   queue.Push(b);
@@ -101,7 +101,7 @@ struct Named {  // jobs with libraries, of one session
 
 TEST(DispatchQueue, AParkedJobIsPassedAndTakesItsPlaceAgain) {
   Named named;
-  DispatchQueue queue(10, kPlenty);
+  DispatchQueue queue({.max_jobs = 10, .max_bytes = kPlenty});
   Job first = named.Make({"a"}), second = named.Make({"a"}), third = named.Make({"b"}), plain = Waiting();
   for (Job* job : {&first, &second, &third, &plain}) queue.Push(*job);
   queue.Park(first);
@@ -127,7 +127,7 @@ TEST(DispatchQueue, AParkedJobIsPassedAndTakesItsPlaceAgain) {
 TEST(DispatchQueue, AnyParkedJobMayGoAndTheOthersAreStillFound) {
   for (std::size_t gone = 0; gone < 3; ++gone) {
     Named named;
-    DispatchQueue queue(10, kPlenty);
+    DispatchQueue queue({.max_jobs = 10, .max_bytes = kPlenty});
     Job jobs[] = {named.Make({"a", "b"}), named.Make({"b", "a"}), named.Make({"a", "b"})};
     for (Job& job : jobs) queue.Push(job);
     for (Job& job : jobs) queue.Park(job);
@@ -147,7 +147,7 @@ TEST(DispatchQueue, AnyParkedJobMayGoAndTheOthersAreStillFound) {
 
 TEST(DispatchQueue, AParkedJobExpiresAndAHeldLineStaysHeldWhenItComesBack) {
   Named named;
-  DispatchQueue queue(10, kPlenty);
+  DispatchQueue queue({.max_jobs = 10, .max_bytes = kPlenty});
   Session session;
   Job job = named.Make({"a"}), behind = Waiting();
   job.session = behind.session = &session;
@@ -156,10 +156,10 @@ TEST(DispatchQueue, AParkedJobExpiresAndAHeldLineStaysHeldWhenItComesBack) {
   queue.Push(behind);
   queue.Park(job);
   EXPECT_EQ(queue.Expired(TimePoint(Millis(10))), &job);
-  queue.Hold(session);
+  queue.fair().Hold(session);
   queue.Unpark(Named::IsA);
   EXPECT_EQ(queue.Front(), nullptr);
-  queue.Release(session);
+  queue.fair().Release(session);
   EXPECT_EQ(queue.Front(), &job);
 }
 

@@ -22,7 +22,9 @@ JobLedger::JobLedger(const BrokerConfig& config, SessionRegistry& sessions, Work
       counters_(counters),
       flow_(config),
       clients_(config, outbox, flow_),
-      queue_(config.max_queued, config.max_queued_bytes),
+      queue_({.max_jobs = config.max_queued,
+              .max_bytes = config.max_queued_bytes,
+              .ageing = config.priority_ageing}),
       programs_(config.max_program_bytes),
       crashes_(config.crashes),
       next_lease_(config.first_lease) {}
@@ -160,8 +162,8 @@ void JobLedger::Resume(Session& session) {
 }
 
 void JobLedger::Reconsider(Session& session) {
-  if (!flow_.MustWait(session)) queue_.Release(session);
-  if (flow_.TakeRelief()) queue_.ReleaseAll();
+  if (!flow_.MustWait(session)) queue_.fair().Release(session);
+  if (flow_.TakeRelief()) queue_.fair().ReleaseAll();
 }
 
 void JobLedger::Abandon(Session& session, SessionEvent why, TimePoint now) {
@@ -182,7 +184,7 @@ void JobLedger::Abandon(Session& session, SessionEvent why, TimePoint now) {
         break;
     }
   }
-  if (flow_.TakeRelief()) queue_.ReleaseAll();
+  if (flow_.TakeRelief()) queue_.fair().ReleaseAll();
   sessions_.EraseIfDone(session);
   Dispatch(now);
 }
@@ -210,7 +212,7 @@ void JobLedger::End(Job& job, JobEvent event, wire::Final final, std::vector<Pay
   }
   if (!Advance(job, event)) return;
   LogEnd(job, final);
-  Release(job);
+  Release(job, event == JobEvent::kFinal ? costs_.Learn(job, final.usage.cpu_ms) : costs_.Estimate(job));
   job.payloads = {};
   final.id = job.id;
   final.lease = LeaseId();

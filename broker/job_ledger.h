@@ -19,6 +19,7 @@
 #include "broker/client_link.h"
 #include "broker/code_store.h"
 #include "broker/config.h"
+#include "broker/cost_model.h"
 #include "broker/counters.h"
 #include "broker/crash_watch.h"
 #include "broker/dispatch_queue.h"
@@ -86,7 +87,8 @@ class JobLedger {
   /// A message about a lease that the worker does not hold: late, or a lie.
   std::optional<std::string> Stray(Worker& worker, LeaseId lease, std::string_view type);
   void NoteAttempt(Job& job, std::uint32_t attempt);
-  void Release(Job& job);
+  /// It runs no more, and has cost this.
+  void Release(Job& job, std::uint64_t cost_us);
   void SendTo(Worker& worker, wire::Header header, std::vector<Payload> payloads = {});
   /// A lease that its worker does not name in its HELLO.
   void Unnamed(Job& job, TimePoint now);
@@ -143,6 +145,7 @@ class JobLedger {
   ClientLink clients_;
   DispatchQueue queue_;
   CodeStore programs_;
+  CostModel costs_;
   CrashWatch crashes_;
   std::uint64_t next_lease_;
   std::uint64_t next_final_ = 1;

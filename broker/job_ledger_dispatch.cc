@@ -28,11 +28,10 @@ bool MayLeaveCodeOut(const Job& job, Worker& worker) {
 
 void JobLedger::Dispatch(TimePoint now) {
   int passed = 0;
-  for (Job* job = queue_.Front(); job != nullptr;) {
-    const std::int64_t order = job->order;
+  while (Job* job = queue_.Front()) {
     Session& session = *job->session;
     if (flow_.MustWait(session)) {
-      queue_.Hold(session);
+      queue_.fair().Hold(session);
     } else if (Worker* worker = workers_.PickFor(NeedOf(*job))) {
       if (auto refused = CrashesTooOften(ProgramOf(*job), now)) {
         RefuseInQueue(*job, *std::move(refused), now);
@@ -40,16 +39,18 @@ void JobLedger::Dispatch(TimePoint now) {
         SendDispatch(*job, *worker, now);
       }
     } else if (!workers_.AnyAccepting()) {
-      return;
+      break;
     } else if (!workers_.CouldEverTake(NeedOf(*job))) {
       NoWorkerFor(*job, now);
     } else if (!workers_.AnyFreeSlot() || ++passed > kMaxPassed) {
-      return;
+      break;
     } else if (workers_.AnyFreeSlotFor(NeedOf(*job)) && !MayBePassed(*job, now)) {
-      return;  // memory that others leave free will be its own; others' slots it could not use anyway
+      break;  // memory that others leave free will be its own; others' slots it could not use anyway
+    } else {
+      queue_.fair().SetAside(*job);
     }
-    job = queue_.FrontAfter(order);
   }
+  queue_.fair().PutBack();
 }
 
 void JobLedger::NoWorkerFor(Job& job, TimePoint now) {
@@ -84,11 +85,11 @@ bool JobLedger::MayBePassed(Job& job, TimePoint now) {
 }
 
 void JobLedger::SendDispatch(Job& job, Worker& worker, TimePoint now) {
-  queue_.Remove(job);
-  if (!Advance(job, JobEvent::kDispatch)) return;
+  if (!Advance(job, JobEvent::kDispatch)) return queue_.Remove(job);
   job.queue_ms += MillisBetween(job.queued_since, now);
   if (job.extras != nullptr) job.extras->short_of_memory_since.reset();
   workers_.Take(worker, job, LeaseId(next_lease_++));
+  queue_.Start(job, costs_.Estimate(job));
   job.lease->dispatched_attempt = job.attempt;
   job.lease->deadline = now + LeaseTime(job, config_);
   job.lease->code_left_out = MayLeaveCodeOut(job, worker);

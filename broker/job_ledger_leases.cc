@@ -50,13 +50,14 @@ void JobLedger::NoteAttempt(Job& job, std::uint32_t attempt) {
   job.lease->events = 0;
 }
 
-void JobLedger::Release(Job& job) {
+void JobLedger::Release(Job& job, std::uint64_t cost_us) {
   if (job.lease == nullptr) return;
+  queue_.fair().Stop(job, cost_us);
   ForgetCalls(job);
   --job.session->running;
   workers_.Release(job);
   // Those that run count as finals to come: one less may be what its session was held back for.
-  if (!flow_.MustWait(*job.session)) queue_.Release(*job.session);
+  if (!flow_.MustWait(*job.session)) queue_.fair().Release(*job.session);
 }
 
 void JobLedger::SendTo(Worker& worker, wire::Header header, std::vector<Payload> payloads) {
@@ -210,7 +211,7 @@ void JobLedger::Lose(Job& job, const std::string& why, TimePoint now) {
 
 void JobLedger::Requeue(Job& job, TimePoint now) {
   if (!Advance(job, JobEvent::kRequeue)) return;
-  Release(job);
+  Release(job, 0);
   job.queued_since = now;
   queue_.PushFront(job);
 }

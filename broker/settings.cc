@@ -61,6 +61,9 @@ void Describe(config::Settings& s, BrokerOptions& options) {
   s.Duration("max_overtaken_ms", config.max_overtaken, {0, kHourMs},
              "how long a job whose memory is nowhere free may be passed by smaller ones, ms")
       .TradeOff("more keeps workers busier; large jobs wait longer");
+  s.Duration("priority_ageing_ms", config.priority_ageing, {1, kHourMs},
+             "how much longer a job may wait before it goes before one of the next higher priority, ms")
+      .TradeOff("less makes priorities matter less; more lets low ones wait longer");
   s.Duration("worker_return_ms", config.worker_return, {0, kHourMs},
              "how long an unreachable worker keeps its leases, ms")
       .TradeOff("less than two heartbeats loses the jobs of workers whose link only broke");

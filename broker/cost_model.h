@@ -1,0 +1,47 @@
+// What a job is thought to cost in CPU time before it has run: what the last runs of its program cost, else
+// those of its tenant.
+//
+// A moving average: a quarter of each new run. Workers' figures are theirs to say: each is bounded by what
+// the job's limits let it use, and what is charged is put right when a job has ended, so that a wrong
+// estimate only shifts whose turn it is for as long as the job runs.
+//
+// Threads: the core's. Memory: kMaxKnown averages; those used longest ago are forgotten.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <unordered_map>
+#include <utility>
+
+#include "broker/job.h"
+
+namespace skerry::broker {
+
+class CostModel {
+ public:
+  static constexpr std::size_t kMaxKnown = 8192;
+  /// A fork, its messages and its reaping cost something, whatever the program does.
+  static constexpr std::uint64_t kLeastUs = 1'000;
+  /// Of a tenant that has not run anything yet.
+  static constexpr std::uint64_t kUnknownUs = 10'000;
+
+  std::uint64_t Estimate(const Job& job) const;
+  /// A run has ended, and its worker says that it used so much. Returns what it is taken to have cost, us.
+  std::uint64_t Learn(const Job& job, double cpu_ms);
+  std::size_t size() const { return order_.size(); }
+
+ private:
+  using Name = std::uint64_t;  // a hash: two that meet share an average
+  struct Average {
+    Name name = 0;
+    std::uint64_t us = 0;
+  };
+
+  const Average* Find(Name name) const;
+  void Add(Name name, std::uint64_t us);
+
+  std::list<Average> order_;  // the last learnt at the end
+  std::unordered_map<Name, std::list<Average>::iterator> known_;
+};
+
+}  // namespace skerry::broker

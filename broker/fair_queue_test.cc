@@ -1,0 +1,280 @@
+#include "broker/fair_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "broker/testing/fair_bench.h"
+
+namespace skerry::broker {
+namespace {
+
+using Bench = testing::FairBench;
+
+FairQueue::ShareOf Weights(std::map<std::string, std::uint64_t> weights) {
+  return [weights = std::move(weights)](const TenantId& tenant) {
+    Share share;
+    if (const auto found = weights.find(tenant.str()); found != weights.end()) share.weight = found->second;
+    return share;
+  };
+}
+
+TEST(FairQueue, IsFirstInFirstOutForOneTenantUserAndPriorityWhateverTheSession) {
+  Bench bench;
+  Job* a = bench.Submit({.session = 1});
+  Job* b = bench.Submit({.session = 2});
+  Job* c = bench.Submit({.session = 1});
+  for (Job* expected : {a, b, c}) EXPECT_EQ(bench.Run(), expected);
+  EXPECT_EQ(bench.Run(), nullptr);
+}
+
+TEST(FairQueue, TenantsTakeTurnsHoweverManyJobsTheyHave) {
+  Bench bench;
+  for (int i = 0; i < 100; ++i) bench.Submit({.tenant = "greedy"});
+  for (int i = 0; i < 3; ++i) bench.Submit({.tenant = "polite"});
+  std::string order;
+  for (int i = 0; i < 6; ++i) order += bench.RunTenant()[0];
+  EXPECT_EQ(order, "gpgpgp");
+  EXPECT_EQ(bench.RunTenant(), "greedy") << "and what nobody else wants is its own";
+}
+
+TEST(FairQueue, ATenantOfTwiceTheWeightGetsTwiceAsMuch) {
+  Bench bench(Weights({{"a", 1}, {"b", 2}}));
+  for (int i = 0; i < 300; ++i) {
+    bench.Submit({.tenant = "a"});
+    bench.Submit({.tenant = "b"});
+  }
+  std::map<std::string, int> got;
+  for (int i = 0; i < 300; ++i) ++got[bench.RunTenant()];
+  EXPECT_EQ(got["a"], 100);
+  EXPECT_EQ(got["b"], 200);
+}
+
+TEST(FairQueue, WhatCountsIsCostAndNotTheNumberOfJobs) {
+  Bench bench;
+  for (int i = 0; i < 100; ++i) {
+    bench.Submit({.tenant = "long"});
+    bench.Submit({.tenant = "short"});
+  }
+  std::map<std::string, int> got;
+  for (int i = 0; i < 55; ++i) {
+    Job* job = bench.queue.Front();
+    const std::string tenant = job->account->tenant.str();
+    bench.Run(tenant == "long" ? 10'000 : 1'000);
+    ++got[tenant];
+  }
+  EXPECT_EQ(got["long"], 5);
+  EXPECT_EQ(got["short"], 50);
+}
+
+TEST(FairQueue, AnEstimateIsPutRightWhenTheJobHasEnded) {
+  Bench bench;
+  for (int i = 0; i < 20; ++i) {
+    bench.Submit({.tenant = "a"});
+    bench.Submit({.tenant = "b"});
+  }
+  Job* a = bench.Run(1'000);
+  EXPECT_EQ(bench.RunTenant(1'000), "b");
+  bench.End(a, 5'000);  // four more than it was charged
+  std::string order;
+  for (int i = 0; i < 6; ++i) order += bench.RunTenant(1'000);
+  EXPECT_EQ(order, "bbbbab");
+  Job* late = bench.Run(10'000);
+  ASSERT_EQ(late->account->tenant.str(), "a");
+  bench.End(late, 0);  // it never ran: as if it had not been charged
+  EXPECT_EQ(bench.RunTenant(), "a");
+}
+
+TEST(FairQueue, NobodySavesUpByNotAsking) {
+  Bench bench;
+  for (int i = 0; i < 60; ++i) bench.Submit({.tenant = "busy"});
+  for (int i = 0; i < 50; ++i) bench.Run();
+  for (int i = 0; i < 10; ++i) bench.Submit({.tenant = "late"});
+  std::string order;
+  for (int i = 0; i < 6; ++i) order += bench.RunTenant()[0];
+  EXPECT_EQ(order, "lblblb");
+}
+
+TEST(FairQueue, ATenantThatAsksForOneJobAtATimeGetsNoMoreThanItsShare) {
+  Bench bench;
+  for (int i = 0; i < 100; ++i) bench.Submit({.tenant = "busy"});
+  int one_at_a_time = 0;
+  Job* one = bench.Submit({.tenant = "one"});
+  for (int i = 0; i < 40; ++i) {
+    Job* job = bench.Run(1'000);
+    if (job == one) {
+      ++one_at_a_time;
+      bench.End(job, 1'000);
+      one = bench.Submit({.tenant = "one"});
+    }
+  }
+  EXPECT_EQ(one_at_a_time, 20);
+}
+
+TEST(FairQueue, ATenantRunsAtMostWhatItMay) {
+  Bench bench([](const TenantId& tenant) {
+    return Share{.weight = 1, .max_running = tenant.str() == "capped" ? 2u : 1'000u};
+  });
+  for (int i = 0; i < 9; ++i) {
+    bench.Submit({.tenant = "capped"});
+    bench.Submit({.tenant = "free"});
+  }
+  std::vector<Job*> capped;
+  for (int i = 0; i < 6; ++i) {
+    Job* job = bench.Run();
+    if (job->account->tenant.str() == "capped") capped.push_back(job);
+  }
+  EXPECT_EQ(capped.size(), 2u);
+  EXPECT_EQ(bench.queue.RunningOf(TenantId("capped")), 2u);
+  EXPECT_EQ(bench.queue.QueuedOf(TenantId("capped")), 7u);
+  bench.End(capped[0]);
+  EXPECT_EQ(bench.RunTenant(), "capped");
+  while (bench.Run() != nullptr) {
+  }
+  EXPECT_EQ(bench.queue.QueuedOf(TenantId("free")), 0u) << "others' slots are theirs";
+}
+
+TEST(FairQueue, SharesThatChangeHoldFromThenOn) {
+  std::uint64_t most = 1;
+  Bench bench([&](const TenantId&) { return Share{.weight = 1, .max_running = most}; });
+  for (int i = 0; i < 3; ++i) bench.Submit({});
+  EXPECT_NE(bench.Run(), nullptr);
+  EXPECT_EQ(bench.Run(), nullptr);
+  most = 2;
+  bench.queue.Reshare();
+  EXPECT_NE(bench.Run(), nullptr);
+  EXPECT_EQ(bench.Run(), nullptr);
+}
+
+TEST(FairQueue, HigherPrioritiesOfATenantGoFirstAndLowOnesAge) {
+  Bench bench;
+  const TimePoint start(Millis(100'000));
+  Job* low = bench.Submit({.priority = -3, .since = start});
+  Job* normal = bench.Submit({.since = start});
+  Job* high = bench.Submit({.priority = 5, .since = start});
+  EXPECT_EQ(bench.queue.Front(), high);
+  bench.Run();
+  EXPECT_EQ(bench.queue.Front(), normal);
+  bench.Run();
+  Job* just_in_time = bench.Submit({.priority = 0, .since = start + Millis(3'000)});
+  EXPECT_EQ(bench.Run(), just_in_time) << "of equals the higher";
+  Job* late = bench.Submit({.priority = 0, .since = start + Millis(3'001)});
+  EXPECT_EQ(bench.Run(), low) << "it has waited three levels longer than this one";
+  EXPECT_EQ(bench.Run(), late);
+}
+
+TEST(FairQueue, ALowPriorityWaitsNoLongerThanItsLevelsOfAgeingBesideAnEndlessStream) {
+  Bench bench;
+  TimePoint now;
+  Job* low = bench.Submit({.priority = 0, .since = now});
+  for (int second = 0;; ++second, now += Millis(1'000)) {
+    ASSERT_LE(second, 11);
+    bench.Submit({.priority = 10, .since = now});
+    Job* job = bench.Run();
+    if (job == low) break;
+    bench.End(job);
+  }
+  EXPECT_EQ(now, TimePoint(Millis(11'000)));
+}
+
+TEST(FairQueue, APriorityIsItsTenantsOwnAffair) {
+  Bench bench;
+  for (int i = 0; i < 4; ++i) {
+    bench.Submit({.tenant = "a", .priority = 100});
+    bench.Submit({.tenant = "b", .priority = -100});
+  }
+  std::string order;
+  for (int i = 0; i < 4; ++i) order += bench.RunTenant();
+  EXPECT_EQ(order, "abab");
+}
+
+TEST(FairQueue, UsersOfATenantShareAlike) {
+  Bench bench;
+  for (int i = 0; i < 50; ++i) bench.Submit({.user = "greedy"});
+  for (int i = 0; i < 3; ++i) bench.Submit({.user = "polite"});
+  std::string order;
+  for (int i = 0; i < 7; ++i) order += bench.Run()->account->user.str()[0];
+  EXPECT_EQ(order, "gpgpgpg");
+}
+
+TEST(FairQueue, AUserGetsNoSecondShareByAnotherPriority) {
+  Bench bench;
+  for (int i = 0; i < 40; ++i) {
+    bench.Submit({.user = "one"});
+    bench.Submit({.user = "two", .priority = i % 2});
+  }
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(bench.Run()->account->user.str(), "two") << "the higher priority";
+  std::string order;
+  for (int i = 0; i < 20; ++i) order += bench.Run()->account->user.str()[0];
+  EXPECT_EQ(order, std::string(20, 'o')) << "then the user that has had less";
+}
+
+TEST(FairQueue, AHeldSessionIsPassedAndHasItsTurnsAgainWhenItIsReleased) {
+  Bench bench;
+  Job* a = bench.Submit({.session = 1});
+  bench.Submit({.tenant = "u", .session = 1});
+  Job* b = bench.Submit({.session = 2});
+  bench.queue.Hold(bench.sessions[1]);
+  EXPECT_EQ(bench.queue.held(), 2u);
+  bench.Submit({.user = "another", .session = 1});
+  EXPECT_EQ(bench.queue.held(), 3u) << "its new lines are held too";
+  EXPECT_EQ(bench.Run(), b);
+  EXPECT_EQ(bench.Run(), nullptr);
+  bench.queue.Release(bench.sessions[1]);
+  EXPECT_EQ(bench.queue.held(), 0u);
+  EXPECT_EQ(bench.queue.QueuedOf(TenantId("t")), 2u);
+  EXPECT_EQ(bench.RunTenant(), "u") << "t has had one";
+  EXPECT_EQ(bench.Run()->account->user.str(), "another");
+  EXPECT_EQ(bench.Run(), a);
+}
+
+TEST(FairQueue, ALineThatIsSetAsideMayEndBeHeldAndComeBack) {
+  Bench bench;
+  Job* alone = bench.Submit({.session = 1});
+  Job* first = bench.Submit({.session = 2});
+  Job* second = bench.Submit({.session = 2});
+  Job* held = bench.Submit({.session = 3});
+  for (Job* job : {alone, first, held}) bench.queue.SetAside(*job);
+  EXPECT_EQ(bench.queue.Front(), nullptr);
+  bench.End(alone);
+  bench.End(first);
+  bench.queue.Hold(bench.sessions[3]);
+  bench.queue.PutBack();
+  EXPECT_EQ(bench.Run(), second);
+  EXPECT_EQ(bench.Run(), nullptr);
+  bench.queue.ReleaseAll();
+  EXPECT_EQ(bench.Run(), held);
+}
+
+TEST(FairQueue, ForgetsTenantsAndUsersThatHaveNothingHere) {
+  Bench bench;
+  for (std::size_t i = 0; i < 3 * FairQueue::kMaxIdle; ++i) {
+    bench.Submit({.tenant = std::to_string(i)});
+    bench.End(bench.Run());
+  }
+  EXPECT_LE(bench.queue.tenants(), FairQueue::kMaxIdle);
+  bench.Submit({.tenant = "cancelled"});
+  for (int i = 0; i < 3; ++i) bench.Submit({.tenant = "busy"});
+  while (bench.Run() != nullptr) {
+  }
+  EXPECT_GE(bench.queue.tenants(), 2u);
+}
+
+TEST(FairQueue, AUserWhoseSessionWasHeldBackHasNotSavedUp) {
+  Bench bench;
+  for (int i = 0; i < 20; ++i) {
+    bench.Submit({.user = "held", .session = 1});
+    bench.Submit({.user = "other", .session = 2});
+  }
+  bench.queue.Hold(bench.sessions[1]);
+  for (int i = 0; i < 10; ++i) bench.Run();
+  bench.queue.Release(bench.sessions[1]);
+  std::string order;
+  for (int i = 0; i < 6; ++i) order += bench.Run()->account->user.str()[0];
+  EXPECT_EQ(order, "hhohoh") << "both had begun at once: the first to come is before the other";
+}
+
+}  // namespace
+}  // namespace skerry::broker
