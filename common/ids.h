@@ -47,6 +47,8 @@ using TenantId = TextId<struct TenantIdTag>;
 using UserId = TextId<struct UserIdTag>;
 /// A client's stable name across reconnects.
 using SessionId = TextId<struct SessionIdTag>;
+/// A turn of a conversation: jobs that share a budget of executions.
+using TurnId = TextId<struct TurnIdTag>;
 /// One dispatch of one job to one worker; made by the broker, unique within it.
 using LeaseId = NumberId<struct LeaseIdTag>;
 

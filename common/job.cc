@@ -10,6 +10,7 @@ constexpr std::array<std::string_view, 3> kRetries = {"safe", "never", "always"}
 constexpr std::array<std::string_view, 2> kAdmissions = {"queue", "failFast"};
 constexpr std::array<std::string_view, 2> kReuses = {"none", "context"};
 constexpr std::array<std::string_view, 2> kEncodings = {"json", "msgpack"};
+constexpr std::array<std::string_view, 2> kOnDisconnects = {"keep", "cancel"};
 constexpr std::array<std::string_view, 6> kLevels = {"log", "info", "debug", "warn", "error", "assert"};
 constexpr std::array<std::string_view, 2> kEventTypes = {"console", "status"};
 
@@ -66,6 +67,9 @@ std::string_view NameOf(Reuse reuse) {
 std::string_view NameOf(Encoding encoding) {
   return kEncodings[static_cast<std::size_t>(encoding)];
 }
+std::string_view NameOf(OnDisconnect policy) {
+  return kOnDisconnects[static_cast<std::size_t>(policy)];
+}
 std::string_view NameOf(Level level) {
   return kLevels[static_cast<std::size_t>(level)];
 }
@@ -86,6 +90,9 @@ std::optional<Reuse> ReuseByName(std::string_view name) {
 }
 std::optional<Encoding> EncodingByName(std::string_view name) {
   return Find<Encoding>(kEncodings, name);
+}
+std::optional<OnDisconnect> OnDisconnectByName(std::string_view name) {
+  return Find<OnDisconnect>(kOnDisconnects, name);
 }
 std::optional<Level> LevelByName(std::string_view name) {
   return Find<Level>(kLevels, name);

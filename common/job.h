@@ -23,6 +23,8 @@ enum class Admission : std::uint8_t { kQueue, kFailFast };
 enum class Reuse : std::uint8_t { kNone, kContext };
 /// How values cross: input, value, status events, parameters and answers of host calls.
 enum class Encoding : std::uint8_t { kJson, kMsgpack };
+/// What becomes of a job whose client's link is lost: it is kept for a while, or cancelled at once.
+enum class OnDisconnect : std::uint8_t { kKeep, kCancel };
 /// Console levels, and the level of an event.
 enum class Level : std::uint8_t { kLog, kInfo, kDebug, kWarn, kError, kAssert };
 /// What a job streams back while it runs.
@@ -37,6 +39,7 @@ std::string_view NameOf(Retry retry);
 std::string_view NameOf(Admission admission);
 std::string_view NameOf(Reuse reuse);
 std::string_view NameOf(Encoding encoding);
+std::string_view NameOf(OnDisconnect policy);
 std::string_view NameOf(Level level);
 std::string_view NameOf(EventType type);
 std::optional<Mode> ModeByName(std::string_view name);
@@ -44,6 +47,7 @@ std::optional<Retry> RetryByName(std::string_view name);
 std::optional<Admission> AdmissionByName(std::string_view name);
 std::optional<Reuse> ReuseByName(std::string_view name);
 std::optional<Encoding> EncodingByName(std::string_view name);
+std::optional<OnDisconnect> OnDisconnectByName(std::string_view name);
 std::optional<Level> LevelByName(std::string_view name);
 std::optional<EventType> EventTypeByName(std::string_view name);
 
@@ -78,6 +82,9 @@ struct JobSpec {
   bool program = false;
   Reuse reuse = Reuse::kNone;
   Encoding encoding = Encoding::kJson;
+  TurnId turn;                        ///< none: it counts in no turn
+  std::uint64_t turn_executions = 0;  ///< what the turn may have in all; 0: what the tenant's turns may
+  OnDisconnect on_disconnect = OnDisconnect::kKeep;
 };
 
 /// Whether it asks for what peers without the capability "reproducible" would not give it, and not say so.

@@ -169,6 +169,9 @@ struct Submit {
   template <class V>
   void Visit(V& v) {
     VisitJob(v, job);
+    v.Optional("turn", job.turn);
+    v.Optional("turnExecutions", job.turn_executions);
+    v.Optional("onDisconnect", job.on_disconnect);
   }
 };
 

@@ -24,6 +24,9 @@ inline constexpr std::string_view kReproducibleCapability = "reproducible";
 /// Of peers that know `libraries`, `program`, `reuse`, `encoding` and NEED.
 inline constexpr std::string_view kProgramsCapability = "programs";
 
+/// Of peers that know `turn`, `turnExecutions` and `onDisconnect`.
+inline constexpr std::string_view kTurnsCapability = "turns";
+
 struct VersionRange {
   std::uint32_t oldest = 0;
   std::uint32_t newest = 0;

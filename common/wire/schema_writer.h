@@ -31,6 +31,9 @@ constexpr int LastOf(Admission) {
 constexpr int LastOf(Reuse) {
   return static_cast<int>(Reuse::kContext);
 }
+constexpr int LastOf(OnDisconnect) {
+  return static_cast<int>(OnDisconnect::kCancel);
+}
 constexpr int LastOf(Encoding) {
   return static_cast<int>(Encoding::kMsgpack);
 }

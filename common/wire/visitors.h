@@ -39,6 +39,9 @@ inline std::optional<Admission> ByName(std::string_view s, Admission) {
 inline std::optional<Reuse> ByName(std::string_view s, Reuse) {
   return ReuseByName(s);
 }
+inline std::optional<OnDisconnect> ByName(std::string_view s, OnDisconnect) {
+  return OnDisconnectByName(s);
+}
 inline std::optional<Encoding> ByName(std::string_view s, Encoding) {
   return EncodingByName(s);
 }
