@@ -19,8 +19,9 @@ JobError Invalid(std::string message, std::string limit = {}) {
 }
 
 std::optional<JobError> CheckFields(const JobSpec& spec, const std::vector<Payload>& payloads) {
-  for (const std::string* text : {&spec.id.str(), &spec.tenant.str(), &spec.user.str()}) {
-    if (!IsPrintableId(*text)) return Invalid("id, tenant and user must not contain control characters");
+  for (const std::string* text : {&spec.id.str(), &spec.tenant.str(), &spec.user.str(), &spec.turn.str()}) {
+    if (!IsPrintableId(*text))
+      return Invalid("id, tenant, user and turn must not contain control characters");
   }
   if (spec.id.empty()) return Invalid("id must be 1 to 256 bytes");
   if (spec.tenant.empty()) return Invalid("tenant must be 1 to 256 bytes");
@@ -55,12 +56,22 @@ std::optional<JobError> CheckCode(const Payload& code, const Limits& limits) {
 }
 
 std::variant<Limits, JobError> Admit(const JobSpec& spec, const std::vector<Payload>& payloads,
-                                     const BrokerConfig& config) {
+                                     const BrokerConfig& config, const TenantPolicy& policy) {
   if (auto refused = CheckFields(spec, payloads)) return *std::move(refused);
   if (spec.wasm && !config.allow_wasm) {
     return Invalid("wasm is not allowed by this pool's operator (skerry-broker --allow-wasm)");
   }
-  const auto resolved = ResolveLimits(spec.limits, config.ceilings);
+  if (spec.wasm && !policy.wasm) return Invalid("wasm is not allowed for tenant '" + spec.tenant.str() + "'");
+  for (const std::string& library : spec.libraries) {
+    if (policy.libraries && !HasAll(*policy.libraries, {&library, 1})) {
+      return Invalid("library '" + library + "' is not allowed for tenant '" + spec.tenant.str() + "'");
+    }
+  }
+  if (policy.turn_executions > 0 && spec.turn_executions > policy.turn_executions) {
+    return Invalid("turnExecutions must be at most " + std::to_string(policy.turn_executions) +
+                   " for this tenant, got " + std::to_string(spec.turn_executions));
+  }
+  const auto resolved = ResolveLimits(spec.limits, policy.CeilingsBelow(config.ceilings));
   if (const auto* refusal = std::get_if<LimitRefusal>(&resolved))
     return Invalid(refusal->message, refusal->field);
   const Limits& limits = std::get<Limits>(resolved);

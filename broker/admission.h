@@ -10,6 +10,7 @@
 
 #include "broker/config.h"
 #include "broker/payload.h"
+#include "broker/tenants.h"
 #include "common/job.h"
 #include "common/limits.h"
 #include "common/outcome.h"
@@ -21,9 +22,9 @@ inline constexpr std::int32_t kMaxPriority = 100;
 /// The longest queue deadline, a week: larger numbers would overflow the clock.
 inline constexpr std::uint64_t kMaxDeadlineMs = 7ull * 24 * 3600 * 1000;
 
-/// The limits that it runs under, or why it does not.
+/// The limits that it runs under, or why it does not. What pool and tenant allow, both must.
 std::variant<Limits, JobError> Admit(const JobSpec& spec, const std::vector<Payload>& payloads,
-                                     const BrokerConfig& config);
+                                     const BrokerConfig& config, const TenantPolicy& policy = {});
 /// Of code that was left out and found here.
 std::optional<JobError> CheckCode(const Payload& code, const Limits& limits);
 

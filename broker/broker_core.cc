@@ -82,7 +82,7 @@ void BrokerCore::OnMessage(const Peer& from, wire::Header header, std::vector<Pa
     Session* session = sessions_.Find(from);
     if (session != nullptr && session->state == SessionState::kAway) {
       // It lives but was put away: its session waits for the HELLO that this BYE asks for.
-      session->expires = now + config_.session_ttl;
+      session->expires = now + RetentionOf(session->tenant);
       // What it has read is read. One that was put away for reading too little would else find everything as
       // it was after each HELLO, submit again, be put away again, and so on for ever.
       if (const auto* pong = std::get_if<wire::Pong>(&header)) ledger_.Confirm(*session, pong->number, now);
@@ -161,10 +161,10 @@ void BrokerCore::OnHello(const Peer& from, const wire::Hello& hello, TimePoint n
   wire::Welcome welcome;
   welcome.version = *version;
   welcome.capabilities = {std::string(wire::kStatsCapability), std::string(wire::kReproducibleCapability),
-                          std::string(wire::kProgramsCapability)};
+                          std::string(wire::kProgramsCapability), std::string(wire::kTurnsCapability)};
   if (config_.allow_wasm) welcome.capabilities.emplace_back("wasm");
   welcome.capabilities = wire::CommonCapabilities(welcome.capabilities, hello.capabilities);
-  welcome.session_ttl_ms = static_cast<std::uint64_t>(config_.session_ttl.count());
+  welcome.session_ttl_ms = static_cast<std::uint64_t>(RetentionOf(hello.tenant).count());
   welcome.heartbeat_ms = static_cast<std::uint64_t>(config_.heartbeat.count());
   if (from.side == Side::kClient) return WelcomeClient(from, hello, welcome, now);
   WelcomeWorker(from, hello, welcome, now);
@@ -380,9 +380,20 @@ void BrokerCore::OnUndeliverable(Send send, TimePoint now) {
 }
 
 void BrokerCore::PutAway(Session& session, SessionEvent why, TimePoint now) {
-  if (!sessions_.GoAway(session, why, now + config_.session_ttl)) return;
+  if (!sessions_.GoAway(session, why, now + RetentionOf(session.tenant))) return;
   log::Info("client is away",
             {{"client", session.id.str()}, {"cause", NameOf(why)}, {"jobs", session.unfinished}});
+  ledger_.PutAway(session, now);
+}
+
+Millis BrokerCore::RetentionOf(const TenantId& tenant) const {
+  return ledger_.tenants().Of(tenant).retention.value_or(config_.session_ttl);
+}
+
+void BrokerCore::SetTenants(Tenants tenants, TimePoint now) {
+  log::Info("tenants are set", {{"named", tenants.named()}});
+  ledger_.SetTenants(std::move(tenants));
+  ledger_.Dispatch(now);
 }
 
 void BrokerCore::OnTick(TimePoint now) {

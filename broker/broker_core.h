@@ -41,6 +41,9 @@ class BrokerCore {
   void OnTick(TimePoint now);
   TimePoint NextWake() const;
 
+  /// What tenants may have from now on: none is known before the first of these.
+  void SetTenants(Tenants tenants, TimePoint now);
+
   std::vector<Send> TakeSends() { return outbox_.Take(); }
 
   const BrokerCounters& counters() const { return counters_; }
@@ -64,6 +67,8 @@ class BrokerCore {
   std::optional<std::string> TakeStats(Worker& worker, const wire::Stats& stats);
   void Refuse(const Peer& peer, PeerRefusal why, const std::string& reason);
   void PutAway(Session& session, SessionEvent why, TimePoint now);
+  /// How long the session outlives its link.
+  Millis RetentionOf(const TenantId& tenant) const;
   /// Refused, and its session for a while; its jobs run elsewhere or are LOST. `worker` is dead after this.
   void CutOff(Worker& worker, const std::string& lie, TimePoint now);
   void EndWorker(Worker& worker, WorkerEvent event, const std::string& why, TimePoint now);

@@ -1,12 +1,17 @@
 #include "broker/broker_server.h"
 
+#include <sys/signalfd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <sstream>
 #include <unordered_set>
 #include <utility>
 
+#include "common/logging.h"
 #include "common/wire/codec.h"
 
 namespace skerry::broker {
@@ -20,7 +25,7 @@ constexpr int kMessagesPerFlush = 32;
 constexpr Millis kLongestSleep{1'000};
 
 /// zmq::poll that takes a stray signal (a debugger's, SIGCONT) for an early wake.
-void Wait(std::array<zmq::pollitem_t, 3>& items, Millis timeout) {
+void Wait(std::array<zmq::pollitem_t, 4>& items, Millis timeout) {
   try {
     zmq::poll(items, timeout);
   } catch (const zmq::error_t& e) {
@@ -32,13 +37,19 @@ void Wait(std::array<zmq::pollitem_t, 3>& items, Millis timeout) {
 }  // namespace
 
 BrokerServer::BrokerServer(const ServerOptions& options)
-    : clients_(context_, Side::kClient),
+    : tenants_(options.tenants),
+      clients_(context_, Side::kClient),
       workers_(context_, Side::kWorker),
       core_(options.config, SteadyClock::now()) {}
 
 Result<std::unique_ptr<BrokerServer>> BrokerServer::Start(const ServerOptions& options) {
   if (auto valid = options.config.Validate(); !valid) return Fail(valid.error());
   std::unique_ptr<BrokerServer> server(new BrokerServer(options));
+  if (!options.tenants.empty()) {
+    auto tenants = Tenants::Read(options.tenants);
+    if (!tenants) return Fail(tenants.error());
+    server->core_.SetTenants(std::move(*tenants), SteadyClock::now());
+  }
   for (const std::string& endpoint : options.client_endpoints) {
     if (auto bound = server->clients_.Bind(endpoint); !bound) return Fail(bound.error());
   }
@@ -56,15 +67,29 @@ Result<std::unique_ptr<BrokerServer>> BrokerServer::Start(const ServerOptions& o
   return server;
 }
 
-void BrokerServer::Run(int stop_fd) {
-  std::array<zmq::pollitem_t, 3> items = {{{clients_.socket().handle(), 0, ZMQ_POLLIN, 0},
+void BrokerServer::ReloadTenants() {
+  auto tenants = Tenants::Read(tenants_);
+  if (tenants) return core_.SetTenants(std::move(*tenants), SteadyClock::now());
+  std::istringstream faults(tenants.error().message);
+  for (std::string fault; std::getline(faults, fault);)
+    log::Error("tenants are as they were: the file has a fault", {{"fault", fault}});
+}
+
+void BrokerServer::Run(int stop_fd, int reload_fd) {
+  // An item with neither socket nor descriptor would be a fault: without a reload the stop is there twice.
+  std::array<zmq::pollitem_t, 4> items = {{{clients_.socket().handle(), 0, ZMQ_POLLIN, 0},
                                            {workers_.socket().handle(), 0, ZMQ_POLLIN, 0},
-                                           {nullptr, stop_fd, ZMQ_POLLIN, 0}}};
+                                           {nullptr, stop_fd, ZMQ_POLLIN, 0},
+                                           {nullptr, reload_fd < 0 ? stop_fd : reload_fd, ZMQ_POLLIN, 0}}};
   ShowState(SteadyClock::now());
   for (;;) {
     const auto until_wake = std::chrono::ceil<Millis>(core_.NextWake() - SteadyClock::now());
     Wait(items, std::clamp(until_wake, Millis(0), kLongestSleep));
     if ((items[2].revents & ZMQ_POLLIN) != 0) return health_.Beat(SteadyClock::now(), Readiness::kStopping);
+    if (reload_fd >= 0 && (items[3].revents & ZMQ_POLLIN) != 0) {
+      signalfd_siginfo signal{};
+      if (read(reload_fd, &signal, sizeof(signal)) > 0) ReloadTenants();
+    }
     // Workers first: finals free slots and memory before more work comes in.
     if ((items[1].revents & ZMQ_POLLIN) != 0) Drain(workers_);
     if ((items[0].revents & ZMQ_POLLIN) != 0) Drain(clients_);

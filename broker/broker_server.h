@@ -1,10 +1,10 @@
 // The broker's sockets: moves messages between two ROUTERs and the core, and keeps its clock.
 //
 //   auto server = BrokerServer::Start(options);
-//   (*server)->Run(stop_fd);     // until stop_fd is readable
+//   (*server)->Run(stop_fd, reload_fd);     // until stop_fd is readable
 //
 // Threads: Start and Run on one thread; ZeroMQ's I/O thread and the metrics' HTTP threads are its own.
-// Errors: Start says which endpoint could not be bound and why.
+// Errors: Start says which endpoint could not be bound and why, and every fault of tenants.toml.
 #pragma once
 
 #include <memory>
@@ -26,6 +26,7 @@ struct ServerOptions {
   std::vector<std::string> client_endpoints;
   std::vector<std::string> worker_endpoints;
   std::string metrics;  ///< HOST:PORT on loopback; empty: no HTTP at all
+  std::string tenants;  ///< path of tenants.toml; empty: every tenant may have what the pool has
   BrokerConfig config;
 };
 
@@ -33,8 +34,9 @@ class BrokerServer {
  public:
   static Result<std::unique_ptr<BrokerServer>> Start(const ServerOptions& options);
 
-  /// Serves until `stop_fd` is readable.
-  void Run(int stop_fd);
+  /// Serves until `stop_fd` is readable; reads tenants.toml again when `reload_fd` (a signalfd, an eventfd)
+  /// is. -1: never.
+  void Run(int stop_fd, int reload_fd = -1);
 
  private:
   explicit BrokerServer(const ServerOptions& options);
@@ -43,7 +45,10 @@ class BrokerServer {
   void Feed(Received received);
   void Flush();
   void ShowState(TimePoint now);
+  /// A file with a fault changes nothing.
+  void ReloadTenants();
 
+  const std::string tenants_;
   zmq::context_t context_;
   Router clients_;
   Router workers_;

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "common/fd.h"
@@ -92,10 +93,12 @@ class Server : public ::testing::Test {
     options.worker_endpoints = {workers_};
     options.config.heartbeat = Millis(100);
     options.config.peer_timeout = Millis(60'000);
+    options.tenants = folder_ + "/tenants.toml";
+    WriteTenants("");
     auto server = BrokerServer::Start(options);
     ASSERT_TRUE(server) << server.error().message;
     server_ = std::move(*server);
-    thread_ = std::thread([this] { server_->Run(stop_.get()); });
+    thread_ = std::thread([this] { server_->Run(stop_.get(), reload_.get()); });
   }
   void TearDown() override {
     const std::uint64_t one = 1;
@@ -105,6 +108,11 @@ class Server : public ::testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
+  void WriteTenants(const std::string& text) { std::ofstream(folder_ + "/tenants.toml") << text; }
+  void Reload() const {
+    const std::uint64_t one = 1;
+    ASSERT_EQ(write(reload_.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
+  }
   static wire::Hello ClientHello(const std::string& session) {
     wire::Hello hello;
     hello.session = SessionId(session);
@@ -126,6 +134,7 @@ class Server : public ::testing::Test {
 
   std::string folder_, clients_, workers_;
   const Fd stop_{eventfd(0, EFD_CLOEXEC)};
+  const Fd reload_{eventfd(0, EFD_CLOEXEC)};
   std::unique_ptr<BrokerServer> server_;
   std::thread thread_;
   zmq::context_t context_;
@@ -263,6 +272,44 @@ TEST(ServerStart, SaysWhichEndpointIsTaken) {
   const auto second = BrokerServer::Start(options);
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().message.find("17701"), std::string::npos);
+}
+
+TEST_F(Server, ReadsTenantsAgainWhenItIsToldAndTakesNothingOfAFileWithAFault) {
+  RawPeer client(context_, clients_);
+  client.Put(ClientHello("s"));
+  ASSERT_TRUE(client.Await<wire::Welcome>());
+  int next = 0;
+  const auto refused_for = [&] {
+    client.Put(Job("job " + std::to_string(++next)), {"code", ""});
+    for (auto header = client.AwaitAny(); header; header = client.AwaitAny()) {
+      if (std::holds_alternative<wire::Accepted>(*header)) return std::string("accepted");
+      if (const auto* final = std::get_if<wire::Final>(&*header)) return final->limit;
+    }
+    return std::string("silence");
+  };
+  const auto until = [&](const std::string& text, const std::string& expected) {
+    WriteTenants(text);
+    Reload();
+    std::string last;
+    for (int i = 0; i < 200 && (last = refused_for()) != expected; ++i) usleep(10'000);
+    return last;
+  };
+  EXPECT_EQ(refused_for(), "accepted");
+  EXPECT_EQ(until("[default]\nmax_queued = 1\n", "maxQueued"), "maxQueued");
+  WriteTenants("[default]\nmax_queued = 0\n");
+  Reload();
+  usleep(50'000);
+  EXPECT_EQ(refused_for(), "maxQueued") << "as it was";
+  EXPECT_EQ(until("", "accepted"), "accepted");
+}
+
+TEST(ServerStart, AFileOfTenantsWithAFaultKeepsItFromStarting) {
+  ServerOptions options;
+  options.tenants = "/nowhere/tenants.toml";
+  const auto server = BrokerServer::Start(options);
+  ASSERT_FALSE(server);
+  EXPECT_EQ(server.error().kind, ErrorKind::kInvalid);
+  EXPECT_NE(server.error().message.find("/nowhere/tenants.toml"), std::string::npos);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ Moved ShownBy(const BrokerCore& core) {
 
 std::vector<CountedCase> AllCases() {
   std::vector<CountedCase> all = JobCases();
-  for (auto&& more : {RejectionCases(), RelayCases(), PeerCases(), ProgramCases()})
+  for (auto&& more : {RejectionCases(), RelayCases(), PeerCases(), ProgramCases(), TenantCases()})
     all.insert(all.end(), more.begin(), more.end());
   return all;
 }

@@ -4,8 +4,8 @@ namespace skerry::broker {
 
 std::string_view NameOf(Rejection rejection) {
   constexpr std::array<std::string_view, kRejectionCount> kNames = {
-      "validation", "duplicate_id", "credit",     "never_fits", "no_worker",
-      "no_slot",    "no_memory",    "queue_full", "unread",     "crashes"};
+      "validation", "duplicate_id", "credit",  "never_fits",  "no_worker",    "no_slot", "no_memory",
+      "queue_full", "unread",       "crashes", "tenant_busy", "tenant_queue", "rate",    "turn"};
   return kNames[static_cast<std::size_t>(rejection)];
 }
 

@@ -26,10 +26,14 @@ enum class Rejection : std::uint8_t {
   kNoSlot,       ///< failFast, and every slot is taken
   kNoMemory,     ///< failFast, and no worker with a slot has the memory
   kQueueFull,
-  kUnread,   ///< the client does not read, or acknowledge, the finals that it has
-  kCrashes,  ///< its program, or its tenant, keeps crashing
+  kUnread,       ///< the client does not read, or acknowledge, the finals that it has
+  kCrashes,      ///< its program, or its tenant, keeps crashing
+  kTenantBusy,   ///< failFast, and its tenant runs all it may
+  kTenantQueue,  ///< its tenant has all queued that it may
+  kRate,         ///< its tenant, or its user, submits too often
+  kTurn,         ///< its turn has had all its executions
 };
-inline constexpr std::size_t kRejectionCount = 10;
+inline constexpr std::size_t kRejectionCount = 14;
 
 /// Why a peer was told REFUSE.
 enum class PeerRefusal : std::uint8_t {

@@ -53,6 +53,7 @@ std::unique_ptr<Job> MakeJob(const JobSpec& spec, const Limits& limits, SharedPa
   job->priority = static_cast<std::int8_t>(spec.priority);
   job->retry = spec.retry;
   job->admission = spec.admission;
+  job->cancel_on_disconnect = spec.on_disconnect == OnDisconnect::kCancel;
   if (AsksForReproducibility(spec))
     job->extras = std::make_unique<JobExtras>(JobExtras{spec.seed, spec.clock_ms, spec.receipt, {}});
   return job;

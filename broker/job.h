@@ -133,6 +133,7 @@ struct Job {
   Retry retry = Retry::kSafe;
   Admission admission = Admission::kQueue;
   JobState state = JobState::kQueued;
+  bool cancel_on_disconnect = false;
   bool parked = false;  ///< queued, and out of its line until a worker comes that has its libraries
 
   // Of all its runs.

@@ -24,7 +24,8 @@ JobLedger::JobLedger(const BrokerConfig& config, SessionRegistry& sessions, Work
       clients_(config, outbox, flow_),
       queue_({.max_jobs = config.max_queued,
               .max_bytes = config.max_queued_bytes,
-              .ageing = config.priority_ageing}),
+              .ageing = config.priority_ageing,
+              .share_of = [this](const TenantId& tenant) { return tenants_.Of(tenant).share; }}),
       programs_(config.max_program_bytes),
       crashes_(config.crashes),
       next_lease_(config.first_lease) {}
@@ -33,7 +34,7 @@ void JobLedger::Submit(Session& session, JobSpec spec, std::vector<Payload> payl
   const std::uint64_t fingerprint = Fingerprint(spec, payloads);
   if (Job* known = session.Find(spec.id)) return Resubmitted(session, *known, fingerprint, now);
 
-  auto admitted = Admit(spec, payloads, config_);
+  auto admitted = Admit(spec, payloads, config_, tenants_.Of(spec.tenant));
   if (const auto* limits = std::get_if<Limits>(&admitted); limits != nullptr && spec.program) {
     std::optional<JobError> refused;
     if (!HasCode(session, spec, payloads, *limits, refused)) return;  // nothing of it is taken
@@ -103,7 +104,8 @@ void JobLedger::Refuse(Session& session, const JobId& id, Rejection reason, cons
   const auto delivery = clients_.SendRefusal(session, std::move(final), Payload(wire::DetailPayload(error)));
   if (delivery == Delivery::kTaken) return;
   log::Warn("client reads none of its refusals: it is put away", {{"client", session.id.str()}});
-  sessions_.GoAway(session, SessionEvent::kUnreachable, now + config_.session_ttl);
+  const auto kept = tenants_.Of(session.tenant).retention.value_or(config_.session_ttl);
+  if (sessions_.GoAway(session, SessionEvent::kUnreachable, now + kept)) PutAway(session, now);
 }
 
 void JobLedger::Cancel(Session& session, const JobId& id, TimePoint now) {
@@ -164,6 +166,19 @@ void JobLedger::Resume(Session& session) {
 void JobLedger::Reconsider(Session& session) {
   if (!flow_.MustWait(session)) queue_.fair().Release(session);
   if (flow_.TakeRelief()) queue_.fair().ReleaseAll();
+}
+
+void JobLedger::PutAway(Session& session, TimePoint now) {
+  std::vector<JobId> jobs;
+  for (const auto& job : session.jobs) {
+    if (job->cancel_on_disconnect && job->state != JobState::kEnded) jobs.push_back(job->id);
+  }
+  for (const JobId& id : jobs) Cancel(session, id, now);
+}
+
+void JobLedger::SetTenants(Tenants tenants) {
+  tenants_ = std::move(tenants);
+  queue_.fair().Reshare();
 }
 
 void JobLedger::Abandon(Session& session, SessionEvent why, TimePoint now) {

@@ -26,7 +26,10 @@
 #include "broker/flow_control.h"
 #include "broker/job.h"
 #include "broker/outbox.h"
+#include "broker/rate_limit.h"
 #include "broker/session_registry.h"
+#include "broker/tenants.h"
+#include "broker/turn_budget.h"
 #include "broker/worker_registry.h"
 
 namespace skerry::broker {
@@ -48,6 +51,8 @@ class JobLedger {
   void Resend(Session& session, std::uint64_t seen);
   /// The client has greeted again on the link that it has.
   void Resume(Session& session);
+  /// The client's link is lost: jobs that were not to outlive it are cancelled.
+  void PutAway(Session& session, TimePoint now);
   /// The client is gone for good. `session` may be freed.
   void Abandon(Session& session, SessionEvent why, TimePoint now);
 
@@ -76,6 +81,10 @@ class JobLedger {
   void ExpireQueued(TimePoint now);
   /// Leases far past their wall clock limit: the worker answers PINGs but has lost the job.
   void ExpireLeases(TimePoint now);
+
+  /// What tenants may have from now on; what they have stays.
+  void SetTenants(Tenants tenants);
+  const Tenants& tenants() const { return tenants_; }
 
   const DispatchQueue& queue() const { return queue_; }
   /// Kept for clients: finals, events and calls.
@@ -108,6 +117,10 @@ class JobLedger {
                                const std::vector<Payload>& payloads, TimePoint now);
   std::optional<Refusal> CheckCapacity(const Session& session, const JobSpec& spec,
                                        const std::vector<Payload>& payloads);
+  /// Of a job that nothing else speaks against: it counts in its rates and its turn where this is none.
+  std::optional<Refusal> CheckRates(const JobSpec& spec, TimePoint now);
+  /// What its tenant may have.
+  std::optional<Refusal> CheckTenant(const JobSpec& spec) const;
   /// VALIDATION for a job whose libraries no worker that is connected has.
   std::optional<JobError> CheckLibraries(std::span<const std::string> libraries) const;
   JobError UnknownLibrary(const std::string& name) const;
@@ -143,9 +156,13 @@ class JobLedger {
   BrokerCounters& counters_;
   FlowControl flow_;
   ClientLink clients_;
+  Tenants tenants_;  // before the queue, which asks it
   DispatchQueue queue_;
   CodeStore programs_;
   CostModel costs_;
+  RateLimiter tenant_rates_;
+  RateLimiter user_rates_;
+  TurnBudget turns_;
   CrashWatch crashes_;
   std::uint64_t next_lease_;
   std::uint64_t next_final_ = 1;

@@ -43,7 +43,60 @@ std::optional<JobLedger::Refusal> JobLedger::Check(const Session& session, const
     return Refusal{Rejection::kCrashes, *std::move(refused)};
   // Also where there is no room for the job now: it will come again, and without its code.
   if (spec.program) counters_.program_evictions += programs_.Keep(spec.tenant, spec.code_hash, payloads[0]);
-  return CheckCapacity(session, spec, payloads);
+  if (auto refused = CheckTenant(spec)) return refused;
+  if (auto refused = CheckCapacity(session, spec, payloads)) return refused;
+  return CheckRates(spec, now);
+}
+
+std::optional<JobLedger::Refusal> JobLedger::CheckTenant(const JobSpec& spec) const {
+  const Share& share = tenants_.Of(spec.tenant).share;
+  const std::uint64_t queued = queue_.fair().QueuedOf(spec.tenant);
+  if (queued >= share.max_queued) {
+    Refusal refusal{Rejection::kTenantQueue, Overloaded("tenant '" + spec.tenant.str() + "' has " +
+                                                        std::to_string(queued) + " jobs queued, all it may")};
+    refusal.error.limit = NameOf(PoolLimit::kMaxQueued);
+    return refusal;
+  }
+  if (spec.admission != Admission::kFailFast) return std::nullopt;
+  const std::uint64_t running = queue_.fair().RunningOf(spec.tenant);
+  if (running < share.max_running) return std::nullopt;
+  Refusal refusal{Rejection::kTenantBusy, Overloaded("tenant '" + spec.tenant.str() + "' runs " +
+                                                     std::to_string(running) + " jobs, all it may")};
+  refusal.error.limit = NameOf(PoolLimit::kMaxConcurrent);
+  return refusal;
+}
+
+std::optional<JobLedger::Refusal> JobLedger::CheckRates(const JobSpec& spec, TimePoint now) {
+  const TenantPolicy& policy = tenants_.Of(spec.tenant);
+  const std::uint64_t executions = spec.turn_executions > 0 ? spec.turn_executions : policy.turn_executions;
+  const bool counts = !spec.turn.empty() && executions > 0;
+  if (counts && turns_.Of(spec.tenant, spec.turn) >= executions) {
+    JobError error = MakeError(Code::kRateLimited,
+                               "turn '" + spec.turn.str() + "' has had its " + std::to_string(executions) +
+                                   (executions == 1 ? " execution" : " executions"),
+                               std::string(NameOf(PoolLimit::kTurnBudget)));
+    error.retryable = false;  // waiting does not help
+    return Refusal{Rejection::kTurn, std::move(error)};
+  }
+  const std::string& tenant = spec.tenant.str();
+  const std::string user = tenant + '\0' + spec.user.str();
+  const auto refused = [&](Millis wait, PoolLimit limit, const Rate& rate, const std::string& who) {
+    JobError error = MakeError(Code::kRateLimited,
+                               who + " may submit " + std::to_string(rate.per_second) + " jobs a second, " +
+                                   std::to_string(rate.burst) + " at once",
+                               std::string(NameOf(limit)));
+    error.retry_after_ms = static_cast<std::uint32_t>(wait.count());
+    return Refusal{Rejection::kRate, std::move(error)};
+  };
+  const Rate user_rate = spec.user.empty() ? Rate() : policy.user_rate;
+  if (const auto wait = tenant_rates_.WaitOf(tenant, policy.rate, now))
+    return refused(*wait, PoolLimit::kRate, policy.rate, "tenant '" + tenant + "'");
+  if (const auto wait = user_rates_.WaitOf(user, user_rate, now))
+    return refused(*wait, PoolLimit::kUserRate, user_rate, "user '" + spec.user.str() + "'");
+  tenant_rates_.Take(tenant, policy.rate, now);
+  user_rates_.Take(user, user_rate, now);
+  if (counts) turns_.Count(spec.tenant, spec.turn);
+  return std::nullopt;
 }
 
 std::optional<JobError> JobLedger::CheckLibraries(std::span<const std::string> libraries) const {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -31,14 +32,14 @@ constexpr const char* kAbout =
     "Queues JavaScript jobs from clients and feeds them to workers.\n\n"
     "Each setting is a flag, a variable (--max-queued: SKERRY_BROKER_MAX_QUEUED) and a key of skerry.toml\n"
     "(max_queued in [broker]); a flag wins over a variable, a variable over the file.\n"
-    "SIGTERM or SIGINT: stop; clients and workers connect again to the next broker.";
+    "SIGHUP: read the file that --tenants names again. SIGTERM or SIGINT: stop; clients and workers connect "
+    "again to the next broker.";
 
-/// SIGTERM and SIGINT as a readable descriptor, in every thread started after this.
-Fd StopSignals() {
+/// As a readable descriptor, in every thread started after this.
+Fd AsDescriptor(std::initializer_list<int> numbers) {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
+  for (const int number : numbers) sigaddset(&signals, number);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return Fd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
@@ -57,8 +58,12 @@ int Serve(BrokerOptions options, const std::string& config_file) {
   if (auto logging = InitLogging("broker", options.log_level, options.log_format); !logging) {
     return Complain(logging.error(), config::kExitUsage);
   }
-  const Fd stop = StopSignals();
-  if (!stop.valid()) return Complain({ErrorKind::kInternal, "signalfd failed"}, kExitUnavailable);
+  const Fd stop = AsDescriptor({SIGTERM, SIGINT});
+  // Without such a file SIGHUP ends the broker, as it ends any program whose terminal goes.
+  const bool reloads = !options.server.tenants.empty();
+  const Fd reload = reloads ? AsDescriptor({SIGHUP}) : Fd();
+  if (!stop.valid() || (reloads && !reload.valid()))
+    return Complain({ErrorKind::kInternal, "signalfd failed"}, kExitUnavailable);
   umask(0077);  // ipc:// sockets are for this user only
   options.server.config.first_lease = RandomFirstLease();
   auto server = BrokerServer::Start(options.server);
@@ -76,7 +81,7 @@ int Serve(BrokerOptions options, const std::string& config_file) {
         {{"descriptors", files}, {"wanted", wanted}});
   }
   log::Info("serving", {{"configuration", config_file.empty() ? "no file" : config_file}});
-  (*server)->Run(stop.get());
+  (*server)->Run(stop.get(), reload.get());
   log::Info("stopped");
   return 0;
 }

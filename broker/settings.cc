@@ -18,6 +18,9 @@ void Describe(config::Settings& s, BrokerOptions& options) {
   s.List("workers", server.worker_endpoints, "endpoints for workers").Needed().Check(&CheckEndpoint);
   s.Text("metrics", server.metrics, config::kAnyText,
          "HOST:PORT on loopback for /metrics, /livez and /readyz; none: no HTTP at all");
+  s.Text("tenants", server.tenants, config::kAnyText,
+         "path of tenants.toml: weights, rates and limits of tenants; SIGHUP reads it again; none: all are "
+         "alike");
   s.Number("max_queued", config.max_queued, {1, kMany}, "jobs that may wait for a worker")
       .TradeOff("past it a job is OVERLOADED; more hides a lack of workers for longer");
   s.Size("max_queued_mib", config.max_queued_bytes, {1, kTebibyteMib}, "their code and input together, MiB")

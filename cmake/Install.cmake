@@ -14,7 +14,7 @@ if(TARGET skerry-cell_so)
   install(FILES ${SKERRY_V8_HOST_LICENCE} DESTINATION share/skerry RENAME skerry-v8-host.LICENSE COMPONENT skerry OPTIONAL)
 endif()
 
-install(FILES ops/skerry.toml ops/prometheus/alerts.yml ops/prometheus/scrape.yml DESTINATION share/skerry COMPONENT skerry)
+install(FILES ops/skerry.toml ops/tenants.toml ops/prometheus/alerts.yml ops/prometheus/scrape.yml DESTINATION share/skerry COMPONENT skerry)
 # The units name the folder that they are installed into; in the tree it is the usual one.
 install(CODE "set(units \"${PROJECT_SOURCE_DIR}/ops/systemd\")" COMPONENT skerry)
 install(CODE [[

@@ -27,6 +27,7 @@ std::vector<CountedCase> RejectionCases();
 std::vector<CountedCase> RelayCases();
 std::vector<CountedCase> PeerCases();
 std::vector<CountedCase> ProgramCases();
+std::vector<CountedCase> TenantCases();
 
 inline BrokerConfig Small() {
   BrokerConfig config;
