@@ -61,6 +61,7 @@ Status RunStackBench(const Setting& setting);
 Status RunBrokerBench(const Setting& setting);
 Status RunLatencyBench(const Setting& setting);
 Status RunOverloadBench(const Setting& setting);
+Status RunReadyMadeBench(const Setting& setting);
 Status RunCostsBench(const Setting& setting);
 Status RunPeersBench(const Setting& setting);
 

@@ -18,6 +18,9 @@
 namespace skerry::engine {
 namespace {
 
+// Some ten times as much bytecode and feedback comes of it.
+constexpr std::size_t kMostEager = std::size_t{128} << 10;
+
 /// SplitMix64 (Steele, Lea, Flood 2014): spreads one seed over the generator's state.
 std::uint32_t NextSeedWord(std::uint64_t* state) {
   *state += 0x9E3779B97F4A7C15u;
@@ -107,7 +110,11 @@ std::optional<Unkeepable> JobRun::Keep(Seeding seeding, KeptProgram* kept) {
   watched.Watch("FinalizationRegistry", Unkeepable::kHoldsWeakly);
 
   ProgramLoader loader(context_, intrinsics_, &source_);
-  if (loader.Compile(program_.mode, program_.code)) return Unkeepable::kFails;
+  // A function that is compiled at its first call is compiled in every fork. Of large programs most are never
+  // called, and what V8 makes of them would count in memoryMb.
+  const auto when = program_.code.size() <= kMostEager ? ProgramLoader::CompileOptions::kEagerCompile
+                                                       : ProgramLoader::CompileOptions::kNoCompileOptions;
+  if (loader.Compile(program_.mode, program_.code, when)) return Unkeepable::kFails;
   if (program_.mode == Mode::kModule) {
     ProgramLoader::Started started = loader.Start();
     const auto* const promise = std::get_if<v8::Local<v8::Promise>>(&started);

@@ -31,7 +31,7 @@ ProgramLoader::ProgramLoader(v8::Local<v8::Context> context, const Intrinsics& i
                              ProgramSource* source)
     : isolate_(v8::Isolate::GetCurrent()), context_(context), intrinsics_(intrinsics), source_(source) {}
 
-std::optional<JobError> ProgramLoader::Compile(Mode mode, std::string_view code) {
+std::optional<JobError> ProgramLoader::Compile(Mode mode, std::string_view code, CompileOptions options) {
   *source_ = ProgramSource::Of(code, mode == Mode::kFunction ? kFunctionHeaderLines : 0);
   v8::TryCatch caught(isolate_);
   v8::Local<v8::String> text;
@@ -40,9 +40,9 @@ std::optional<JobError> ProgramLoader::Compile(Mode mode, std::string_view code)
     case Mode::kFunction:
       return CompileFunction(text);
     case Mode::kScript:
-      return CompileScript(text);
+      return CompileScript(text, options);
     case Mode::kModule:
-      return CompileModule(text);
+      return CompileModule(text, options);
   }
   return MakeError(Code::kValidation, "unknown mode", "mode");
 }
@@ -61,23 +61,24 @@ std::optional<JobError> ProgramLoader::CompileFunction(v8::Local<v8::String> cod
   return std::nullopt;
 }
 
-std::optional<JobError> ProgramLoader::CompileScript(v8::Local<v8::String> code) {
+std::optional<JobError> ProgramLoader::CompileScript(v8::Local<v8::String> code, CompileOptions options) {
   v8::TryCatch caught(isolate_);
   v8::ScriptOrigin origin(Literal(isolate_, kProgramName));
   v8::ScriptCompiler::Source source(code, origin);
   v8::Local<v8::Script> script;
-  if (!v8::ScriptCompiler::Compile(context_, &source).ToLocal(&script)) return Caught(caught, Code::kCompile);
+  if (!v8::ScriptCompiler::Compile(context_, &source, options).ToLocal(&script))
+    return Caught(caught, Code::kCompile);
   script_ = script->GetUnboundScript();
   source_->script_id = script_->GetId();
   return std::nullopt;
 }
 
-std::optional<JobError> ProgramLoader::CompileModule(v8::Local<v8::String> code) {
+std::optional<JobError> ProgramLoader::CompileModule(v8::Local<v8::String> code, CompileOptions options) {
   v8::TryCatch caught(isolate_);
   v8::ScriptOrigin origin(Literal(isolate_, kProgramName), 0, 0, false, -1, {}, false, false,
                           /*is_module=*/true);
   v8::ScriptCompiler::Source source(code, origin);
-  if (!v8::ScriptCompiler::CompileModule(isolate_, &source).ToLocal(&module_))
+  if (!v8::ScriptCompiler::CompileModule(isolate_, &source, options).ToLocal(&module_))
     return Caught(caught, Code::kCompile);
   source_->script_id = module_->ScriptId();
   if (module_->GetModuleRequests()->Length() > 0) return RefuseImport();

@@ -24,13 +24,18 @@ namespace skerry::engine {
 
 class ProgramLoader {
  public:
+  using CompileOptions = v8::ScriptCompiler::CompileOptions;
+
   /// `source` is filled in before any of the program runs, and must outlive the loader.
   ProgramLoader(v8::Local<v8::Context> context, const Intrinsics& intrinsics, ProgramSource* source);
 
   using Started = std::variant<v8::Local<v8::Promise>, JobError>;
 
   /// Why it cannot be compiled (COMPILE), if it cannot.
-  std::optional<JobError> Compile(Mode mode, std::string_view code);
+  /// `options`: of scripts and modules; eagerly, their functions are compiled now and not at their first
+  /// call.
+  std::optional<JobError> Compile(Mode mode, std::string_view code,
+                                  CompileOptions options = CompileOptions::kNoCompileOptions);
   /// Instead of Compile: what another loader kept. A module is evaluated then.
   void Resume(const KeptProgram& kept);
   /// What has been compiled, and started if it is a module, for Resume.
@@ -45,8 +50,8 @@ class ProgramLoader {
 
  private:
   std::optional<JobError> CompileFunction(v8::Local<v8::String> code);
-  std::optional<JobError> CompileScript(v8::Local<v8::String> code);
-  std::optional<JobError> CompileModule(v8::Local<v8::String> code);
+  std::optional<JobError> CompileScript(v8::Local<v8::String> code, CompileOptions options);
+  std::optional<JobError> CompileModule(v8::Local<v8::String> code, CompileOptions options);
   JobError RefuseImport() const;
   /// A promise that follows `value` exactly as `return value` in an async function does.
   Started Follow(v8::MaybeLocal<v8::Value> value, const v8::TryCatch& caught);
