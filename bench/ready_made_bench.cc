@@ -34,6 +34,7 @@ struct Kind {
   std::string name;
   JobSpec spec;
   std::shared_ptr<const Program> program;
+  std::string input = kTrivialInput;
 };
 
 /// One stretch of `count` inputs as cases of one job, or as so many jobs; jobs per second.
@@ -50,7 +51,7 @@ Result<double> RunInputs(Client& client, const Kind& kind, std::uint64_t count, 
     request.spec.id = JobId(id);
     request.spec.program = true;
     request.program = kind.program;
-    request.inputs.assign(count, kTrivialInput);
+    request.inputs.assign(count, kind.input);
     const auto taken = client.SubmitCases(request);
     if (!taken) return Fail(taken.error());
     submitted = count;
@@ -61,7 +62,7 @@ Result<double> RunInputs(Client& client, const Kind& kind, std::uint64_t count, 
       request.spec = kind.spec;
       request.spec.id = JobId(id + "." + std::to_string(submitted));
       request.code = kind.program->text();
-      request.input = kTrivialInput;
+      request.input = kind.input;
       const auto taken = client.Submit(request);
       if (!taken) return Fail(taken.error());
       if (*taken == SubmitResult::kFull) break;
@@ -129,13 +130,19 @@ Status RunReadyMadeBench(const Setting& setting) {
   Kind reuse = trivial;
   reuse.name = "reuse";
   reuse.spec.reuse = Reuse::kContext;
+  const auto tool = FindWorkload("tool");
+  if (!tool) return Fail(tool.error());
   const Kind cases = KindOf("cases", Mode::kModule, "export default (input) => input.a + input.b;");
+  Kind tools = KindOf("casesTool", Mode::kModule, "export default async (input) => {" + tool->code + "};");
+  tools.input = tool->input;
   const Kind large = KindOf("cases500k", Mode::kModule, LargeProgram());
   if (auto done = Compare(setting, "lodash", "without", side(lodash, false), side(trivial, false)); !done)
     return done;
   if (auto done = Compare(setting, "reuse", "without", side(reuse, false), side(trivial, false)); !done)
     return done;
   if (auto done = Compare(setting, "cases", "jobs", side(cases, true), side(cases, false)); !done)
+    return done;
+  if (auto done = Compare(setting, "casesTool", "jobs", side(tools, true), side(tools, false)); !done)
     return done;
   if (auto done = Compare(setting, "cases500k", "jobs", side(large, true), side(large, false)); !done)
     return done;
