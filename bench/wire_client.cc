@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "common/hash.h"
+#include "common/wire/negotiate.h"
 
 namespace skerry::bench {
 namespace {
@@ -39,6 +40,7 @@ Status WireClient::Greet() {
   wire::Hello hello;
   hello.session = SessionId(RandomHex(8));
   hello.tenant = TenantId("bench");
+  hello.capabilities = {std::string(wire::kQuietCapability)};
   SendFrames(socket_, {wire::Encode(hello)});
   for (const TimePoint end = SteadyClock::now() + kGreeting; !welcomed_;) {
     if (SteadyClock::now() >= end) return Fail(ErrorKind::kUnavailable, "the broker does not answer");

@@ -161,7 +161,8 @@ void BrokerCore::OnHello(const Peer& from, const wire::Hello& hello, TimePoint n
   wire::Welcome welcome;
   welcome.version = *version;
   welcome.capabilities = {std::string(wire::kStatsCapability), std::string(wire::kReproducibleCapability),
-                          std::string(wire::kProgramsCapability), std::string(wire::kTurnsCapability)};
+                          std::string(wire::kProgramsCapability), std::string(wire::kTurnsCapability),
+                          std::string(wire::kQuietCapability)};
   if (config_.allow_wasm) welcome.capabilities.emplace_back("wasm");
   welcome.capabilities = wire::CommonCapabilities(welcome.capabilities, hello.capabilities);
   welcome.session_ttl_ms = static_cast<std::uint64_t>(RetentionOf(hello.tenant).count());
@@ -190,6 +191,7 @@ void BrokerCore::WelcomeClient(const Peer& from, const wire::Hello& hello, wire:
   }
   Session& session = sessions_.Connect(hello.session, from, now);
   session.tenant = hello.tenant;
+  session.quiet = wire::HasCapability(welcome.capabilities, wire::kQuietCapability);
   session.knows_need = wire::HasCapability(welcome.capabilities, wire::kProgramsCapability);
   if (!known) session.epoch = next_epoch_++;
   // One whose WELCOME into this life of the session was lost still counts in the one before.

@@ -20,7 +20,7 @@ std::uint64_t NextMark(std::uint64_t& state) {
 }  // namespace
 
 void ClientLink::Inform(Session& session, const wire::Accepted& accepted) {
-  if (session.state == SessionState::kLinked && session.pipe.waiting_bytes() == 0)
+  if (!session.quiet && session.state == SessionState::kLinked && session.pipe.waiting_bytes() == 0)
     outbox_.Put(session.link, accepted);
 }
 

@@ -2,6 +2,7 @@
 #include "broker/job_ledger.h"
 
 #include "broker/testing/core_harness.h"
+#include "common/wire/negotiate.h"
 
 namespace skerry::broker {
 namespace {
@@ -19,6 +20,17 @@ class Ledger : public ::testing::Test {
   }
   CoreHarness broker_;
 };
+
+TEST_F(Ledger, AClientThatHasNoUseForAcceptedGetsNone) {
+  wire::Hello hello;
+  hello.session = SessionId("s");
+  hello.capabilities = {std::string(wire::kQuietCapability)};
+  broker_.Say(ClientPeer("c"), hello);
+  broker_.Submit("c", CoreHarness::Spec("a"));
+  broker_.Submit("c", CoreHarness::Spec("a"));  // again, as after a WELCOME
+  EXPECT_TRUE(broker_.ToClient<wire::Accepted>("c").empty());
+  EXPECT_EQ(broker_.core.counters().accepted, 1u);
+}
 
 TEST_F(Ledger, AJobIsAcceptedDispatchedWithAllLimitsAndItsFinalComesBackUnderItsId) {
   Connect(1);

@@ -269,7 +269,7 @@ void ClientCore::OnTick(TimePoint now) {
       hello.session = session_;
       hello.tenant = options_.tenant;
       hello.capabilities = {"wasm", std::string(wire::kReproducibleCapability),
-                            std::string(wire::kProgramsCapability)};
+                            std::string(wire::kProgramsCapability), std::string(wire::kQuietCapability)};
       hello.epoch = epoch_;
       hello.seen = seen_;
       hello.software = options_.software;

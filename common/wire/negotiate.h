@@ -24,6 +24,9 @@ inline constexpr std::string_view kReproducibleCapability = "reproducible";
 /// Of peers that know `libraries`, `program`, `reuse`, `encoding` and NEED.
 inline constexpr std::string_view kProgramsCapability = "programs";
 
+/// Of clients that have no use for ACCEPTED: half of what a small job's client would wake for.
+inline constexpr std::string_view kQuietCapability = "quiet";
+
 /// Of peers that know `turn`, `turnExecutions` and `onDisconnect`.
 inline constexpr std::string_view kTurnsCapability = "turns";
 

@@ -2,16 +2,34 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <fstream>
 
 namespace skerry::cell {
+namespace {
+
+// PIDFD_GET_INFO of Linux 6.13 (include/uapi/linux/pidfd.h), which Debian 12's headers do not have yet.
+struct PidfdInfo {
+  std::uint64_t mask = 1;  // PIDFD_INFO_PID
+  std::uint64_t cgroup_id = 0;
+  std::uint32_t pid = 0;  // as the caller's namespace numbers it
+  std::uint32_t rest[11] = {};
+};
+static_assert(sizeof(PidfdInfo) == 64);
+constexpr unsigned long kGetInfo = _IOWR(0xFF, 11, PidfdInfo);
+
+}  // namespace
 
 Result<pid_t> PidOf(int pidfd) {
+  PidfdInfo told;
+  if (ioctl(pidfd, kGetInfo, &told) == 0 && told.pid > 0) return static_cast<pid_t>(told.pid);
+  // An older kernel; or it is no pidfd, or its process has ended, which this finds out as well.
   std::ifstream info("/proc/self/fdinfo/" + std::to_string(pidfd));
   std::string key;
   while (info >> key) {
