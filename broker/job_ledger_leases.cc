@@ -132,6 +132,7 @@ std::optional<std::string> JobLedger::Finish(Worker& worker, wire::Final final, 
     ++job->bounces;
     ++counters_.turned_down;
     Requeue(*job, now);
+    ExpireQueued(now);  // its deadline may have passed while it waited there
   } else if (!final.ok && final.code == Code::kLost && job->state == JobState::kRunning &&
              MayRunAgain(*job, config_)) {
     Lose(*job, "the worker lost it", now);

@@ -208,6 +208,21 @@ TEST_F(Ledger, AQueueDeadlineThatPassesIsExpiredOnTimeAndNeverStarted) {
   EXPECT_DOUBLE_EQ(final.usage.queue_ms, 700.0);
 }
 
+TEST_F(Ledger, ADeadlineThatPassedAtAWorkerWhichTurnsTheJobDownIsNotTriedAnew) {
+  Connect(1);
+  JobSpec spec = CoreHarness::Spec("a");
+  spec.deadline_ms = 700;
+  broker_.Submit("c", spec);
+  wire::Final turned_down;
+  turned_down.lease = broker_.ToWorker<wire::Dispatch>("w").at(0).lease;
+  turned_down.code = Code::kOverloaded;
+  turned_down.fault = Fault::kInfrastructure;
+  broker_.Pass(Millis(700), {ClientPeer("c"), WorkerPeer("w")});
+  broker_.Say(WorkerPeer("w"), turned_down, {""});
+  EXPECT_EQ(broker_.OnlyFinal("c").code, Code::kExpired);
+  EXPECT_EQ(broker_.ToWorker<wire::Dispatch>("w").size(), 1u);
+}
+
 TEST_F(Ledger, ADeadlineIsForStartingNotForEnding) {
   Connect(1);
   JobSpec spec = CoreHarness::Spec("a");

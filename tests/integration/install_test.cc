@@ -90,7 +90,8 @@ TEST_F(Installed, HoldsThePoolAndNothingThatOnlyTestsNeed) {
                 "bin/skerry", "bin/skerry-broker", "bin/skerry-cell", "bin/skerry-init", "bin/skerry-worker",
                 "lib/skerry-cell.so", "lib/skerry-v8-host", "share/skerry/alerts.yml",
                 "share/skerry/scrape.yml", "share/skerry/skerry-v8-host.LICENSE", "share/skerry/skerry.toml",
-                "share/skerry/systemd/skerry-broker.service", "share/skerry/systemd/skerry-worker.service"}));
+                "share/skerry/systemd/skerry-broker.service", "share/skerry/systemd/skerry-worker.service",
+                "share/skerry/tenants.toml"}));
 }
 
 TEST_F(Installed, UnitsNameTheProgramsOfTheirOwnInstallation) {
