@@ -53,13 +53,19 @@ RunOptions Answers() {
   return {.fixtures = Json{{"big", std::string(99, 'y')}, {"never", Json{{"$never", true}}}, {"m", 1}}};
 }
 
+/// What has tripped since. A final leaves the broker a moment before its page is renewed.
+Moved AwaitTrips(const WatchedPool& watched, const MetricsPage& before) {
+  return watched.Await([&](const MetricsPage& page) { return !page.Since(before, kTrips).empty(); })
+      .Since(before, kTrips);
+}
+
 TEST(LimitTrips, AJobThatTripsALimitCountsOnceForItAndForNoOther) {
   const WatchedPool watched;
   for (const Tripping& row : EveryJobLimit()) {
     const MetricsPage before = watched.Page();
     const JobResult result = watched.pool.RunOne(row.job, Answers());
     EXPECT_EQ(EndOf(result), row.end) << row.limit << Shown(result);
-    EXPECT_EQ(watched.Page().Since(before, kTrips), (Moved{{Label("limit", row.limit), 1}}))
+    EXPECT_EQ(AwaitTrips(watched, before), (Moved{{Label("limit", row.limit), 1}}))
         << row.job.Line() << watched.pool.Logs();
   }
 }
@@ -78,11 +84,11 @@ TEST(LimitTrips, AJobThatTripsSeveralCountsOnceForEach) {
                               .Limit("timeoutMs", 300),
                           Answers());
   EXPECT_TRUE(IsError(result, "TIMEOUT", "timeoutMs"));
-  EXPECT_EQ(watched.Page().Since(before, kTrips), (Moved{{Label("limit", "maxConsoleEvents"), 1},
-                                                         {Label("limit", "maxStatusEvents"), 1},
-                                                         {Label("limit", "maxEventBytes"), 1},
-                                                         {Label("limit", "maxDataRequests"), 1},
-                                                         {Label("limit", "timeoutMs"), 1}}));
+  EXPECT_EQ(AwaitTrips(watched, before), (Moved{{Label("limit", "maxConsoleEvents"), 1},
+                                                {Label("limit", "maxStatusEvents"), 1},
+                                                {Label("limit", "maxEventBytes"), 1},
+                                                {Label("limit", "maxDataRequests"), 1},
+                                                {Label("limit", "timeoutMs"), 1}}));
 }
 
 TEST(LimitTrips, AJobWithinItsLimitsTripsNone) {

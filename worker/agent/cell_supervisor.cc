@@ -25,6 +25,7 @@ CellSupervisor::CellSupervisor(EventLoop& loop, CellFactory factory, CellListene
       stats_(stats),
       options_(options),
       starter_(loop, std::move(factory)),
+      next_number_(options.first_number),
       back_off_(options.first_delay, options.longest_delay) {}
 
 void CellSupervisor::Start(std::function<void(Status)> done) {
@@ -54,7 +55,7 @@ void CellSupervisor::OnStarted(Result<std::unique_ptr<Cell>> started) {
   running_.reset();
   fork_timer_.Cancel();
   RunningCell& running = running_.emplace();
-  running.number = ++last_number_;
+  running.number = std::exchange(next_number_, next_number_ + options_.number_step);
   running.cell = std::move(*started);
   running.since = loop_.Now();
   running.v8 = std::make_shared<const V8Build>(running.cell->v8());

@@ -79,6 +79,9 @@ class CellSupervisor {
     /// Retirements for crashes come no closer than this, so that crashing programs cannot keep a core busy
     /// with starts.
     Millis retire_interval{1'000};
+    /// Its cells are numbered from here, in steps: see BaseCells.
+    CellNumber first_number = 1;
+    CellNumber number_step = 1;
   };
 
   CellSupervisor(EventLoop& loop, CellFactory factory, CellListener& listener, WorkerStats& stats,
@@ -133,7 +136,7 @@ class CellSupervisor {
   bool start_scheduled_ = false;
   bool stopped_ = false;
   bool healthy_ = true;
-  CellNumber last_number_ = 0;
+  CellNumber next_number_;
   std::string v8_version_;
   SandboxLevel sandbox_level_ = SandboxLevel::kNone;
   BackOff back_off_;

@@ -24,8 +24,8 @@ IsolateManager::IsolateManager(EventLoop& loop, CellFactory factory, Options opt
       keeper_(loop, stats_, options.max_spares, [this](const ExitStatus& status) { CountIdleDeath(status); }),
       jobs_(loop, options.max_wait),
       wanted_spares_(options.max_spares),
-      cells_(loop, std::move(factory), *this, stats_, options.cells),
-      derived_(loop, cells_, forbidden_calls_, stats_, options.derived) {}
+      cells_(loop, std::move(factory), *this, stats_, options.cells, options.max_cells),
+      derived_(loop, cells_.first(), forbidden_calls_, stats_, options.derived) {}
 
 void IsolateManager::OnCellReady() {
   Refill();
@@ -119,7 +119,7 @@ void IsolateManager::OnCellHealth(bool healthy) {
 WorkerStats IsolateManager::Figures() const {
   WorkerStats figures = stats_;
   figures.spares = spares_.size();
-  figures.cells = cells_.ready() ? 1 : 0;
+  figures.cells = cells_.ready();
   return figures;
 }
 
@@ -131,7 +131,7 @@ void IsolateManager::StopSpares() {
 void IsolateManager::Refill() {
   const std::size_t missing = wanted_spares_ > spares_.size() ? wanted_spares_ - spares_.size() : 0;
   const std::size_t wanted = jobs_.size() + missing;
-  if (wanted > cells_.pending()) cells_.RequestForks(wanted - cells_.pending());
+  if (wanted > cells_.pending()) cells_.RequestForks(wanted - cells_.pending(), jobs_.size());
 }
 
 }  // namespace skerry::agent

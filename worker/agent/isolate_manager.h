@@ -5,9 +5,9 @@
 //   if (auto isolate = manager.TakeSpare()) run(*isolate);
 //   else ticket = manager.Await([](Result<Isolate> isolate) { ... });
 //
-// Memory: workerMemoryMb = two cells (a renewal has both for a moment) + maxSpares idle isolates + derived
-// cells + the leases' budgets. All but the last are set aside once, so a spare never has to be refused and
-// the credit given to the broker is constant.
+// Memory: workerMemoryMb = two for each cell (a renewal has both for a moment) + maxSpares idle isolates +
+// derived cells + the leases' budgets. All but the last are set aside once, so a spare never has to be
+// refused and the credit given to the broker is constant.
 //
 // Threads: the event loop's.
 // Ownership: owns the spares. Leases and tickets must end before it does. A Lease is held until its isolate
@@ -23,7 +23,7 @@
 #include <string>
 
 #include "common/worker_stats.h"
-#include "worker/agent/cell_supervisor.h"
+#include "worker/agent/base_cells.h"
 #include "worker/agent/derived_cells.h"
 #include "worker/agent/event_loop.h"
 #include "worker/agent/forbidden_call_watch.h"
@@ -44,6 +44,8 @@ class IsolateManager : private CellListener {
   struct Options {
     std::size_t max_concurrent_isolates = 4;
     std::size_t max_spares = 4;
+    /// Base cells; more than one where one does not fork fast enough.
+    std::size_t max_cells = 1;
     std::uint64_t worker_memory_mb = 1024;
     /// Their memory is part of workerMemoryMb.
     DerivedCells::Options derived;
@@ -53,7 +55,9 @@ class IsolateManager : private CellListener {
     std::filesystem::path machine_root = "/";
     CellSupervisor::Options cells;
 
-    std::uint64_t ReservedMb() const { return 2 * kCellMb + max_spares * kSpareMb + derived.kept.memory_mb; }
+    std::uint64_t ReservedMb() const {
+      return 2 * max_cells * kCellMb + max_spares * kSpareMb + derived.kept.memory_mb;
+    }
     /// Left for jobs: the credit given to the broker.
     std::uint64_t JobsMb() const {
       return worker_memory_mb > ReservedMb() ? worker_memory_mb - ReservedMb() : 0;
@@ -95,8 +99,8 @@ class IsolateManager : private CellListener {
   WorkerStats& stats() { return stats_; }
   /// The counts, and how many spares and cells there are now.
   WorkerStats Figures() const;
-  const std::string& v8_version() const { return cells_.v8_version(); }
-  SandboxLevel sandbox_level() const { return cells_.sandbox_level(); }
+  const std::string& v8_version() const { return cells_.first().v8_version(); }
+  SandboxLevel sandbox_level() const { return cells_.first().sandbox_level(); }
   const LeaseLedger& ledger() const { return ledger_; }
   std::size_t spares() const { return spares_.size(); }
   std::size_t waiting() const { return jobs_.size(); }
@@ -139,7 +143,7 @@ class IsolateManager : private CellListener {
   std::size_t wanted_spares_;
   int useless_ = 0;  // isolates in a row that died idle or did not take their job
   std::function<void(bool)> on_health_;
-  CellSupervisor cells_;  // it calls back into all but itself
+  BaseCells cells_;       // it calls back into all but itself
   DerivedCells derived_;  // last: it asks that
 };
 

@@ -26,6 +26,10 @@ void Describe(config::Settings& s, AgentOptions& options) {
   s.Number("spares", worker.spares, {0, 4096}, "isolates forked ahead of need")
       .DefaultText("as isolates, at most 2 x cores")
       .TradeOff("a job that finds one starts some 1 ms sooner; each costs 8 MiB");
+  s.Number("cells", worker.cells, {1, 64}, "base cells, at most")
+      .DefaultText("a quarter of the cores, one for 4 GiB, at least 1")
+      .TradeOff(
+          "another is started where forks queue for one, which makes some 5,000 a second; 128 MiB each");
   s.Number("memory_mb", worker.memory_mb, {1, 1u << 26}, "memory for cells, spares and jobs together, MiB")
       .DefaultText("80 % of RAM or cgroup")
       .TradeOff("a job reserves its memoryMb while it runs: too little, and jobs wait for memory");

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxIsolates = 4096;
 constexpr std::size_t kMaxKeptCells = 1024;
+constexpr std::size_t kMaxCells = 64;
 constexpr std::uint64_t kMaxKeptCodeMb = 4096;
 constexpr std::uint64_t kMaxJobMemoryMb = SpecOf(LimitId::kMemoryMb).hard_maximum;
 constexpr std::uint64_t kMinJobMemoryMb = SpecOf(LimitId::kMemoryMb).minimum;
@@ -25,6 +26,10 @@ constexpr std::uint64_t kMinJobMemoryMb = SpecOf(LimitId::kMemoryMb).minimum;
 void WorkerOptions::FillDefaults(unsigned cores, Bytes memory) {
   if (isolates == 0) isolates = std::size_t{2} * cores;
   if (memory_mb == 0) memory_mb = memory.mib() * 8 / 10;
+  // One makes some 5,000 forks a second: the trivial jobs of five cores. What is set aside for them is no
+  // job's.
+  if (cells == 0)
+    cells = std::clamp<std::size_t>(std::min<std::uint64_t>(cores / 4, memory_mb / 4096), 1, kMaxCells);
   if (!kept_mb) {
     kept_mb = memory_mb >= kSmallWorkerMb ? memory_mb / 8 : libraries.empty() ? 0 : kFewLibrariesMb;
   }
@@ -54,6 +59,7 @@ Status WorkerOptions::Validate() const {
   const auto complain = [&](const std::string& fault) { faults += (faults.empty() ? "" : "\n") + fault; };
   if (auto status = CheckEndpoint(broker_url); !status) complain("--broker: " + status.error().message);
   if (isolates < 1 || isolates > kMaxIsolates) complain("--isolates: must be 1 to 4096");
+  if (cells > kMaxCells) complain("--cells: must be 1 to 64");
   if (spares > kMaxIsolates) complain("--spares: must be 0 to 4096");
   if (jit != "full" && jit != "maglev" && jit != "none") complain("--jit: must be full, maglev or none");
   if (sandbox != "strict" && sandbox != "best-effort" && sandbox != "off") {
@@ -85,6 +91,7 @@ IsolateManager::Options WorkerOptions::ManagerOptions() const {
   IsolateManager::Options options;
   options.max_concurrent_isolates = isolates;
   options.max_spares = spares;
+  options.max_cells = std::max<std::size_t>(cells, 1);
   options.worker_memory_mb = memory_mb;
   options.derived.kept = {kept_cells, kept_mb.value_or(0)};
   return options;

@@ -23,6 +23,9 @@ inline constexpr std::uint64_t kFewLibrariesMb = DerivedCells::kLibraryMb + 32;
 struct WorkerOptions {
   /// The broker's endpoint for workers. Until links are encrypted only ipc:// and loopback.
   std::string broker_url;
+  /// Base cells, at most; 0: a quarter of the cores, one for 4 GiB of memory_mb, at least one. The worker
+  /// begins with one and starts another where forks queue for it. Range 1 to 64; each has 128 MiB set aside.
+  std::size_t cells = 0;
   /// maxConcurrentIsolates: jobs that run at once. Range 1 to 4096. More than cores hides waiting for host
   /// calls; much more only stretches every job.
   std::size_t isolates = 0;

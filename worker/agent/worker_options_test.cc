@@ -98,5 +98,20 @@ TEST(WorkerOptions, ReportsEveryFaultAtOnce) {
   }
 }
 
+TEST(WorkerOptions, HasACellForFourCoresAndForFourGibibytesAndOneAtLeast) {
+  const auto cells = [](unsigned cores, std::uint64_t mib) {
+    WorkerOptions options = Good();
+    options.memory_mb = mib;
+    options.FillDefaults(cores, Bytes::MiB(mib));
+    return options.cells;
+  };
+  EXPECT_EQ(cells(7, 65'536), 1u);
+  EXPECT_EQ(cells(8, 65'536), 2u);
+  EXPECT_EQ(cells(64, 8'191), 1u);
+  EXPECT_EQ(cells(64, 8'192), 2u);
+  EXPECT_EQ(cells(1024, 1u << 20), 64u);
+  EXPECT_EQ(cells(1, 512), 1u);
+}
+
 }  // namespace
 }  // namespace skerry::agent
