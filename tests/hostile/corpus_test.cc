@@ -24,16 +24,7 @@ constexpr int kAtATime = 4;
 constexpr int kSlots = 3 * kAtATime;
 
 std::vector<HostileCase> AllCases() {
-  std::vector<HostileCase> cases;
-  if (const auto shared = SharedFile("cases/hostile.jsonl")) {
-    cases = ReadCases(*shared);
-    AddDemands(SKERRY_TEST_FOLDER "/shared_case_demands.jsonl", cases);
-  }
-  for (auto& own : ReadCases(SKERRY_TEST_FOLDER "/own_cases.jsonl")) cases.push_back(std::move(own));
-  if (const char* wanted = getenv("SKERRY_CASES")) {
-    std::erase_if(cases, [wanted](const HostileCase& c) { return c.id.find(wanted) == std::string::npos; });
-  }
-  return cases;
+  return AllHostileCases(SKERRY_TEST_FOLDER);
 }
 
 int Ticks(double ms) {

@@ -1,6 +1,7 @@
 #include "tests/hostile/hostile_case.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 
 #include "tests/support/places.h"
@@ -111,6 +112,19 @@ std::vector<HostileCase> ReadCases(const std::filesystem::path& file) {
     }
     const auto id = fields.at("id").get<std::string>();
     cases.push_back({id, std::move(fields)});
+  }
+  return cases;
+}
+
+std::vector<HostileCase> AllHostileCases(const std::filesystem::path& folder) {
+  std::vector<HostileCase> cases;
+  if (const auto shared = SharedFile("cases/hostile.jsonl")) {
+    cases = ReadCases(*shared);
+    AddDemands(folder / "shared_case_demands.jsonl", cases);
+  }
+  for (auto& own : ReadCases(folder / "own_cases.jsonl")) cases.push_back(std::move(own));
+  if (const char* wanted = std::getenv("SKERRY_CASES")) {
+    std::erase_if(cases, [wanted](const HostileCase& c) { return c.id.find(wanted) == std::string::npos; });
   }
   return cases;
 }

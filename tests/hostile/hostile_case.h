@@ -36,6 +36,9 @@ void PrintTo(const HostileCase& hostile, std::ostream* out);
 ::testing::AssertionResult Accepts(const HostileCase& hostile, const JobResult& result);
 
 std::vector<HostileCase> ReadCases(const std::filesystem::path& file);
+/// The shared ones, where they are there, with their demands, and our own of this folder; SKERRY_CASES=text
+/// leaves those whose id contains the text.
+std::vector<HostileCase> AllHostileCases(const std::filesystem::path& folder);
 /// Merges each line's demands into the case it names with `for`; a line that names none of `cases` throws.
 void AddDemands(const std::filesystem::path& file, std::vector<HostileCase>& cases);
 

@@ -4,70 +4,20 @@
 
 #include <cstring>
 #include <future>
-#include <map>
-#include <regex>
 #include <thread>
 
-#include "tests/support/places.h"
-#include "tests/support/pool.h"
+#include "tests/support/cases_report.h"
 #include "tests/support/pool_watch.h"
 
 namespace skerry::testing {
 namespace {
 
-/// Pool::Run expects one line a job.
-RunReport RunCases(const Pool& pool, const std::vector<Job>& jobs, RunOptions options = {}) {
-  std::string lines;
-  for (const Job& job : jobs) lines += job.Line() + "\n";
-  options.broker = pool.client_url();
-  return RunLines(lines, options);
-}
-
-/// The lines of one job's cases, by number, and its summary.
-struct CasesReport {
-  std::map<int, JobResult> cases;
-  Json summary;
-};
-
-CasesReport CasesOf(const RunReport& report, const std::string& id) {
-  CasesReport sorted;
-  for (const std::string& line : report.lines) {
-    const auto json = ParseJson(line);
-    if (!json || json->at("id") != id) continue;
-    if (json->contains("summary")) {
-      EXPECT_TRUE(sorted.summary.is_null()) << "a second summary";
-      sorted.summary = json->at("summary");
-    } else {
-      const int number = json->at("case").get<int>();
-      EXPECT_TRUE(sorted.cases.emplace(number, JobResult(*json, line)).second)
-          << "two results of case " << number;
-    }
-  }
-  return sorted;
-}
-
 Job Module(const std::string& id, const std::string& code, std::vector<Json> inputs) {
   return Job(id, code).Mode("module").Set("cases", std::move(inputs));
 }
 
-std::vector<Json> Numbers(int count) {
-  std::vector<Json> numbers;
-  for (int i = 0; i < count; ++i) numbers.push_back(i);
-  return numbers;
-}
-
 PoolOptions Debugging(int isolates) {
   return {.isolates = isolates, .worker_args = {"--log-level", "debug"}};
-}
-
-/// Of derived cells that have become ready, as the worker's log tells.
-std::vector<pid_t> DerivedCellsOf(const Pool& pool, std::size_t worker = 0) {
-  std::vector<pid_t> pids;
-  const std::string log = ReadFile(pool.worker_log(worker));
-  const std::regex line("a derived cell is ready.* pid=([0-9]+)");
-  for (std::sregex_iterator it(log.begin(), log.end(), line), end; it != end; ++it)
-    pids.push_back(std::stoi((*it)[1]));
-  return pids;
 }
 
 TEST(CasesStack, EachBeginsWithTheStateThatWasEvaluatedOnceAndHasAResultOfItsOwn) {
