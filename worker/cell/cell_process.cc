@@ -131,14 +131,15 @@ CellProcess::~CellProcess() {
   KillAndReap(pidfd_.get());
   ControlPacket uncollected;
   while (control_.valid() && ReceiveControl(control_.get(), &uncollected) == 0) {
-    // What a program cell sends may be anything, and its forks have ended with their group.
-    if (!holds_program_) KillAndReap(uncollected.fd.get());
+    // What a program cell sends may be anything, and forks have ended with their group.
+    if (!leads_group_) KillAndReap(uncollected.fd.get());
   }
 }
 
-/// Ends what a program cell has cloned and not told of, or what nobody has collected. The group's number is
-/// its own as long as anybody in it is not reaped, and a clone that was under way when the signal came does
-/// not happen.
+/// Ends what a cell that came out of another has cloned and not told of, or what nobody has collected: one
+/// that is killed may have got no further than the clone, and a program cell may have hidden it. The group's
+/// number is its own as long as anybody in it is not reaped, and a clone that was under way when the signal
+/// came does not happen.
 void CellProcess::EndGroup() {
   if (!leads_group_) return;
   kill(-pid_, SIGKILL);
@@ -201,11 +202,9 @@ Status CellProcess::RequestCell(const CellRecipe& recipe) {
 Status CellProcess::SendRecipe() {
   if (!recipe_.valid() || pid_ <= 0)
     return Fail(ErrorKind::kUnavailable, "the cell has ended before it began");
-  if (holds_program_) {
-    // Before it can run anything of the program's.
-    if (setpgid(pid_, pid_) != 0) return FailErrno("giving a cell a process group");
-    leads_group_ = true;
-  }
+  // Before it can fork, or run anything of a program's.
+  if (setpgid(pid_, pid_) != 0) return FailErrno("giving a cell a process group");
+  leads_group_ = true;
   const int error = SendControl(control_.get(), ControlByte::kRecipe, recipe_.get(), recipe_bytes_);
   // Kept in here it would be memory that nobody counts.
   recipe_.Reset();
@@ -265,7 +264,7 @@ Result<Forked> CellProcess::Collect(Fd pidfd) {
   Pending pending = std::move(pending_.front());
   pending_.pop_front();
   auto pid = PidOf(pidfd.get());
-  if (holds_program_) {
+  if (leads_group_) {
     if (auto taken = TakeOut(pidfd, pid); !taken) return Fail(taken.error());
   }
   // Dead already: its socket and pidfd tell the owner so; a pid of -1 is never used for anything else.
@@ -277,7 +276,7 @@ Result<Forked> CellProcess::Collect(Fd pidfd) {
   return Forked(std::move(pending.cell));
 }
 
-/// Who is in a program cell's group, and is not the cell, is a clone of its that it has not told of yet:
+/// Who is in a cell's group, and is not the cell, is a clone of its that it has not told of yet:
 /// nobody there can join another's, or send what it does not have. It leaves the group then, and does not end
 /// with it.
 Status CellProcess::TakeOut(const Fd& pidfd, Result<pid_t> pid) const {

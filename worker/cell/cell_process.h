@@ -16,15 +16,15 @@
 //   ... its control_fd() readable, OnReadable() gives nothing, until is_ready() ...
 //
 // The worker is the parent of all cells and of every isolate (DESIGN section 2), and an isolate outlives its
-// cell. A program cell is hostile: it forks only when the worker lets it (TakeForkPermit; forbidden_calls.h),
-// its forks are looked at before they are taken for such, and it leads a process group of its own, which they
-// leave then: what it cloned besides ends with it.
+// cell. One that came out of another leads a process group of its own, which its forks leave when they are
+// collected: what it cloned besides ends with it. A program cell is hostile: it forks only when the worker
+// lets it (TakeForkPermit; forbidden_calls.h), and its forks are looked at before they are taken for such.
 //
 // Threads: one; call Start from a thread that lives as long as the process: PDEATHSIG follows the thread that
 // started the child, not its process. Ownership: the destructor kills and reaps the cell, forks that nobody
-// has collected, and what a program cell has not told of. Isolates live on: each holds a share of the PID
-// namespace, whose init stub ends with the last of them. Errors: Start says what failed and on which step;
-// OnReadable's error means that the cell is gone, or must be: kInvalid where its recipe cannot be done.
+// has collected, and what a cell out of another has not told of. Isolates live on: each holds a share of the
+// PID namespace, whose init stub ends with the last of them. Errors: Start says what failed and on which
+// step; OnReadable's error means that the cell is gone, or must be: kInvalid where its recipe cannot be done.
 #pragma once
 
 #include <sys/types.h>

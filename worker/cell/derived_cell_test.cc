@@ -23,6 +23,7 @@ namespace skerry::cell {
 namespace {
 
 using namespace testing;
+using skerry::testing::ChildrenOf;
 using skerry::testing::IsGoneWithin;
 using skerry::testing::StatusField;
 
@@ -214,6 +215,24 @@ TEST_F(DerivedCell, OutlivesItsBase) {
   ASSERT_TRUE(cell);
   base_.reset();
   EXPECT_EQ(Run(*cell, "", "5").value, "5");
+}
+
+TEST_F(DerivedCell, ThatIsKilledWhileItForksLeavesNobody) {
+  constexpr int kRounds = 60;
+  constexpr int kForks = 12;
+  const CellRecipe recipe = WithLibraries({{"lib", "exports.one = 1"}});
+  const auto before = ChildrenOf(getpid());
+  for (int round = 0; round < kRounds; ++round) {
+    auto cell = MakeReady(*base_, recipe);
+    ASSERT_TRUE(cell);
+    for (int i = 0; i < kForks; ++i) ASSERT_TRUE(cell->RequestFork());
+    usleep(static_cast<useconds_t>(round * 100));  // no fork takes as long
+    ASSERT_EQ(kill(cell->pid(), SIGKILL), 0);
+    cell.reset();
+    // Whoever is no zombie yet has lost its socket, and goes.
+    EXPECT_EQ(ChildrenOf(getpid()), before) << "round " << round;
+    if (HasFailure()) break;
+  }
 }
 
 TEST_F(DerivedCell, WithAProgramForksWhenItIsLetAndNotBefore) {

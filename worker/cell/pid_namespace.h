@@ -1,7 +1,7 @@
 // A cell's PID namespace, alive as long as its init stub.
 //
-// Everything in it is in the stub's process group, but for program cells (cell_process.h), so that forks
-// which were never reported can be reaped.
+// Everything in it is in the stub's process group, but for cells that came out of others (cell_process.h), so
+// that forks which were never reported can be reaped.
 //
 // Threads: one. Ownership: destroy it only when every process in it has been reaped: the kernel holds the
 // stub's own end back until then (the destructor waits a moment, then leaves it to that). Errors: none.
