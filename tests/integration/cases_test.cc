@@ -6,7 +6,10 @@
 #include <future>
 #include <thread>
 
+#include "common/hash.h"
 #include "tests/support/cases_report.h"
+#include "tests/support/http.h"
+#include "tests/support/metrics_page.h"
 #include "tests/support/pool_watch.h"
 
 namespace skerry::testing {
@@ -78,6 +81,9 @@ TEST(CasesStack, AProgramThatCannotBeKeptEndsAsSoManyJobsOfItsOwnWould) {
       {"calls", "const got = await dataProxy.request('m', 1); export default (x) => [got, x]"},
       {"rejects", "Promise.reject(new Error('left')); export default (x) => x"},
       {"none", "export const other = 1"},
+      {"draws", "const drawn = typeof Math.random(); export default (x) => [drawn, x]"},
+      {"looks", "const now = typeof Date.now(); export default (x) => [now, x]"},
+      {"recurses", "const f = () => f(); f(); export default 1"},
   };
   std::vector<Job> jobs;
   // A bomb takes its time on a busy machine; whoever loops takes all of it.
@@ -105,6 +111,63 @@ TEST(CasesStack, AProgramThatCannotBeKeptEndsAsSoManyJobsOfItsOwnWould) {
       EXPECT_EQ(result.Events(), plain.Events()) << id;
     }
   }
+}
+
+TEST(CasesStack, AThousandEndAsAThousandJobsOfTheirOwnWould) {
+  Pool pool({.isolates = 4});
+  const std::string code =
+      "const seen = [];\nexport default (x) => { seen.push(x); if (x % 10 === 7) throw new Error('at ' + x);"
+      " console.log(x); return [seen, x * x, String(x)] }";
+  std::vector<Job> lines = {Module("c", code, Numbers(1'000))};
+  for (int i = 0; i < 1'000; ++i)
+    lines.push_back(Job("j" + std::to_string(i), code).Mode("module").Set("input", i));
+  const RunReport report = RunCases(pool, lines);
+  const CasesReport cases = CasesOf(report, "c");
+  ASSERT_EQ(cases.cases.size(), 1'000u);
+  EXPECT_EQ(cases.summary.at("failed"), 100);
+  for (const auto& [number, result] : cases.cases) {
+    const JobResult& plain = report.At("j" + std::to_string(number));
+    EXPECT_EQ(result.ok(), number % 10 != 7);
+    EXPECT_EQ(result.value(), plain.value()) << number;
+    EXPECT_EQ(result.Field("error"), plain.Field("error")) << number;
+    EXPECT_EQ(result.Events(), plain.Events()) << number;
+  }
+}
+
+// Its code goes once from the client, once to each worker; a second run of a client has to bring it again.
+TEST(CasesStack, TheCodeCrossesOnceAndAProgramIsEvaluatedOnce) {
+  const std::uint16_t port = FreePort();
+  Pool pool({.isolates = 2, .broker_args = {"--metrics", "127.0.0.1:" + std::to_string(port)}});
+  ASSERT_TRUE(IsOk(pool.RunOne(Job("warm", "return 1")), 1));
+  const MetricsPage before = MetricsPage::Of(port);
+  const std::string code = "let n = 0; export default (x) => [++n, x]";
+  const RunReport report = RunCases(
+      pool, {Module("c", code, Numbers(200)),
+             Job("named", "").Set("code", code).Mode("module").Set("program", true).Set("input", 5)});
+  EXPECT_EQ(CasesOf(report, "c").summary.at("ok"), 200);
+  EXPECT_TRUE(IsOk(report.At("named"), Json{1, 5}));
+  const MetricsPage after = AwaitMetrics(port, [](const MetricsPage& page) {
+    return page.Value("skerry_derived_cells_total{event=\"program_job\"}") >= 201;
+  });
+  EXPECT_EQ(after.Since(before, "skerry_program_submits_total"),
+            (Moved{{"{code=\"sent\"}", 1}, {"{code=\"left_out\"}", 200}}));
+  EXPECT_EQ(after.Since(before, "skerry_program_dispatches_total"),
+            (Moved{{"{code=\"sent\"}", 1}, {"{code=\"left_out\"}", 200}}));
+  EXPECT_EQ(after.Since(before, "skerry_derived_cells_total"),
+            (Moved{{"{event=\"program_made\"}", 1}, {"{event=\"program_job\"}", 201}}));
+}
+
+TEST(CasesStack, ALaterLineThatNamesTheProgramByItsHashStartsFromTheSameState) {
+  Pool pool(Debugging(2));
+  const std::string code = "let n = 0; export default (x) => [++n, x]";
+  Json later = Json::parse(Job("later", "").Mode("module").Set("input", 9).Line());
+  later.erase("code");
+  later["program"] = {{"hash", Hex(Sha256(code))}};
+  const RunReport report = RunLines(Module("c", code, Numbers(3)).Line() + "\n" + later.dump() + "\n",
+                                    {.broker = pool.client_url()});
+  EXPECT_EQ(CasesOf(report, "c").summary.at("ok"), 3);
+  EXPECT_TRUE(IsOk(report.At("later"), Json{1, 9}));
+  EXPECT_EQ(DerivedCellsOf(pool).size(), 1u) << "evaluated once";
 }
 
 TEST(CasesStack, StopOnFirstFailureCancelsWhatHasNotEnded) {

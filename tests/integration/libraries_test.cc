@@ -1,4 +1,5 @@
 // Jobs that name libraries, through the whole stack: with real ones from npm (package-lock.json).
+#include "common/hash.h"
 #include "tests/support/places.h"
 #include "tests/support/pool.h"
 
@@ -95,6 +96,17 @@ TEST_F(Libraries, HostileProgramsEndThereAsTheyDoWithout) {
   EXPECT_EQ(report.At("throws").Error("line"), 2) << "in the job's own coordinates";
   EXPECT_TRUE(IsError(report.At("unknown"), "RUNTIME")) << "in the pool, but not asked for by this job";
   EXPECT_TRUE(IsOk(report.At("after"), 3));
+}
+
+TEST_F(Libraries, AReceiptNamesThemWithTheHashesOfTheirTexts) {
+  Pool pool({.worker_args = Arguments()});
+  const JobResult result =
+      pool.RunOne(With("r", {"lodash", "counts"}, "return require('counts').next()").Set("receipt", true));
+  EXPECT_TRUE(IsOk(result, 1));
+  const Json lodash = {{"name", "lodash"},
+                       {"sha256", Hex(Sha256(ReadFile(SKERRY_NODE_MODULES "/lodash/lodash.js")))}};
+  const Json counts = {{"name", "counts"}, {"sha256", Hex(Sha256(ReadFile(dir_ / "counts.js")))}};
+  EXPECT_EQ(result.Field("receipt").at("libraries"), (Json{lodash, counts}));
 }
 
 TEST_F(Libraries, OneThatNobodyHasIsTheClientsFaultAndOneThatFailsIsNeverTheProgramsFault) {
