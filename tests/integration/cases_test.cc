@@ -52,7 +52,8 @@ TEST(CasesStack, AFailingCaseIsItsOwnAffair) {
                              "  return big.length;\n"
                              "}",
                              Numbers(8))
-                          .Limit("timeoutMs", 500)
+                          // Time enough for the bomb, too, however little of it a busy machine gives.
+                          .Limit("timeoutMs", 5'000)
                           .Limit("memoryMb", 64)});
   const CasesReport cases = CasesOf(report, "c");
   ASSERT_EQ(cases.cases.size(), 8u);
