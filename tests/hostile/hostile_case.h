@@ -23,7 +23,10 @@ struct HostileCase {
   std::string id;
   Json fields;
 
+  /// With more time than it asks for where a TIMEOUT is no accepted end.
   Job ToJob(const std::string& tenant) const;
+  /// Whether a TIMEOUT is an accepted end.
+  bool may_time_out() const;
   int tenants() const;
   /// The longest that an accepted end may take, in milliseconds.
   double longest_ms() const;

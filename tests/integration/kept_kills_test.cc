@@ -218,6 +218,10 @@ TEST(KeptKills, AWorkersDeathCostsNoCaseItsResultAndLeavesNoProcess) {
   Pool pool(Options(2));
   ClientRun run(pool, kCases, 5);
   ASSERT_NO_FATAL_FAILURE(run.AwaitResults(100));
+  // The other worker may have been quicker.
+  const auto end = steady_clock::now() + std::chrono::seconds(20);
+  while (DerivedCellsOf(pool, 0).empty() && run.IsRunning() && steady_clock::now() < end)
+    std::this_thread::sleep_for(milliseconds(5));
   EXPECT_FALSE(DerivedCellsOf(pool, 0).empty());
   const auto tree = TreeOf(pool.worker(0).pid());
   pool.KillWorker(0);
