@@ -10,11 +10,6 @@ std::string NameOf(const TenantId& tenant, std::string_view hash) {
   return (tenant.str() + '\0').append(hash);
 }
 
-bool IsOfNothing(std::string_view hash) {
-  static const std::string kOfNothing = Sha256("");
-  return hash == kOfNothing;
-}
-
 }  // namespace
 
 const Payload* CodeStore::Find(const std::string& name) {
@@ -26,7 +21,7 @@ const Payload* CodeStore::Find(const std::string& name) {
 
 CodeFound CodeStore::Resolve(const TenantId& tenant, std::string_view hash, Payload& code) {
   const Payload* kept = Find(NameOf(tenant, hash));
-  if (code.size() == 0 && !IsOfNothing(hash)) {
+  if (code.size() == 0 && !IsHashOfNothing(hash)) {
     if (kept == nullptr) return CodeFound::kNeeded;
     code = *kept;
     return CodeFound::kKept;

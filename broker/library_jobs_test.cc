@@ -98,7 +98,7 @@ TEST_F(LibraryJobs, WhoNamesWhatNoOneWorkerHasTogetherIsToldSo) {
 
 TEST_F(LibraryJobs, NamesThatAreNoneAreRefusedBeforeAnyWorkerIsThere) {
   Submit("1", {"a b"});
-  ExpectRefused("each of libraries must be 1 to 64 of A-Z a-z 0-9 @ . _ / -");
+  ExpectRefused("each of libraries must be 1 to 64 of A-Z a-z 0-9 @ / . _ -");
 }
 
 TEST_F(LibraryJobs, WaitWhileNoWorkerIsConnectedAndAreRefusedByTheFirstThatComesWithoutThem) {

@@ -2,22 +2,15 @@
 
 #include <algorithm>
 
+#include "common/library_name.h"
+
 namespace skerry::broker {
 namespace {
 
 // In a message; more are counted.
 constexpr std::size_t kMaxListed = 16;
 
-bool IsOfName(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '@' || c == '.' ||
-         c == '_' || c == '/' || c == '-';
-}
-
 }  // namespace
-
-bool IsLibraryName(std::string_view name) {
-  return !name.empty() && name.size() <= kMaxLibraryName && std::all_of(name.begin(), name.end(), IsOfName);
-}
 
 std::optional<std::string> FaultInLibraries(std::span<const std::string> names, std::size_t most) {
   if (names.size() > most)
@@ -25,9 +18,7 @@ std::optional<std::string> FaultInLibraries(std::span<const std::string> names, 
   std::set<std::string_view> seen;
   for (const std::string& name : names) {
     // A name that is none is not quoted: it may hold anything.
-    if (!IsLibraryName(name))
-      return "each of libraries must be 1 to " + std::to_string(kMaxLibraryName) +
-             " of A-Z a-z 0-9 @ . _ / -";
+    if (!IsLibraryName(name)) return "each of libraries must be " + std::string(kLibraryNameRule);
     if (!seen.insert(name).second) return "libraries names '" + name + "' twice";
   }
   return std::nullopt;

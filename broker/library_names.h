@@ -1,4 +1,4 @@
-// Names of libraries that jobs ask for and workers have: what a name may be, and who has which.
+// Names of libraries that jobs ask for and workers have: who has which.
 //
 // A job's names keep its order, since it is the order of evaluation; a worker's are sorted.
 //
@@ -15,12 +15,6 @@
 namespace skerry::broker {
 
 using LibraryNames = std::vector<std::string>;
-
-inline constexpr std::size_t kMaxLibraryName = 64;
-
-/// 1 to kMaxLibraryName of A-Z a-z 0-9 @ . _ / -: what registries allow, and nothing that a log or a label
-/// could stumble over.
-bool IsLibraryName(std::string_view name);
 
 /// Of at most `most` names: the first that is none, or that comes twice.
 std::optional<std::string> FaultInLibraries(std::span<const std::string> names, std::size_t most);

@@ -7,17 +7,7 @@
 namespace skerry::broker {
 namespace {
 
-TEST(LibraryNames, AreWhatRegistriesAllow) {
-  for (const char* name : {"lodash", "@scope/pkg.js", "A-z_0.9", "x"})
-    EXPECT_TRUE(IsLibraryName(name)) << name;
-  for (const char* name : {"", "a b", "a\n", "a'", "ä", "a\\b", "a:b"})
-    EXPECT_FALSE(IsLibraryName(name)) << name;
-  EXPECT_FALSE(IsLibraryName(std::string_view("a\0b", 3)));
-}
-
-TEST(LibraryNames, AreAtMostSoLongAndSoMany) {
-  EXPECT_TRUE(IsLibraryName(std::string(64, 'x')));
-  EXPECT_FALSE(IsLibraryName(std::string(65, 'x')));
+TEST(LibraryNames, AreAtMostSoMany) {
   EXPECT_FALSE(FaultInLibraries(LibraryNames{"a", "b"}, 2));
   EXPECT_EQ(FaultInLibraries(LibraryNames{"a", "b", "c"}, 2), "libraries must be at most 2, got 3");
 }
@@ -25,7 +15,7 @@ TEST(LibraryNames, AreAtMostSoLongAndSoMany) {
 TEST(LibraryNames, ThatRepeatAreNamedAndThatAreNoneAreNotQuoted) {
   EXPECT_EQ(FaultInLibraries(LibraryNames{"b", "a", "b"}, 4), "libraries names 'b' twice");
   EXPECT_EQ(FaultInLibraries(LibraryNames{"a", "\x1b[31m"}, 4),
-            "each of libraries must be 1 to 64 of A-Z a-z 0-9 @ . _ / -");
+            "each of libraries must be 1 to 64 of A-Z a-z 0-9 @ / . _ -");
 }
 
 TEST(LibraryNames, AWorkerServesOnlyWhoWantsNothingElse) {

@@ -33,6 +33,11 @@ std::string Sha256Stream::Digest() {
   return digest;
 }
 
+bool IsHashOfNothing(std::string_view hash) {
+  static const std::string kOfNothing = Sha256("");
+  return hash == kOfNothing;
+}
+
 std::string Hex(std::string_view bytes) {
   std::string text(bytes.size() * 2 + 1, '\0');
   sodium_bin2hex(text.data(), text.size(), reinterpret_cast<const unsigned char*>(bytes.data()),

@@ -24,6 +24,8 @@ class Sha256Stream {
   struct State;
   std::unique_ptr<State> state_;
 };
+/// Whether `hash` is that of no bytes at all: code which came empty under any other was left out.
+bool IsHashOfNothing(std::string_view hash);
 /// Lower-case hexadecimal of any bytes.
 std::string Hex(std::string_view bytes);
 /// `count` bytes from the kernel's generator as hexadecimal: for session and worker names.

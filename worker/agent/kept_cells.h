@@ -45,7 +45,6 @@ class KeptCells {
 
   std::size_t cells() const { return cells_.size(); }
   std::uint64_t memory_mb() const { return used_mb_; }
-  const Bounds& bounds() const { return bounds_; }
 
  private:
   struct Kept {

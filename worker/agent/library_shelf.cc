@@ -12,16 +12,12 @@
 
 #include "common/fd.h"
 #include "common/hash.h"
+#include "common/library_name.h"
 #include "common/printable.h"
 #include "common/text_check.h"
 
 namespace skerry::agent {
 namespace {
-
-bool IsOfName(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("@/._-").find(c) != std::string_view::npos;
-}
 
 Result<std::string> ReadText(const std::string& path) {
   const auto unreadable = [&](const std::string& why) {
@@ -53,15 +49,6 @@ Result<std::string> ReadText(const std::string& path) {
 
 }  // namespace
 
-Status CheckLibraryName(std::string_view name) {
-  if (name.empty() || name.size() > kMaxLibraryNameBytes ||
-      !std::all_of(name.begin(), name.end(), IsOfName)) {
-    return Fail(ErrorKind::kInvalid, "a library's name is 1 to " + std::to_string(kMaxLibraryNameBytes) +
-                                         " of A-Z a-z 0-9 @ / . _ -");
-  }
-  return {};
-}
-
 LibraryShelf::LibraryShelf(std::vector<cell::Library> libraries) {
   for (cell::Library& library : libraries) {
     std::string sha256 = Hex(Sha256(library.code));
@@ -81,8 +68,8 @@ Result<LibraryShelf> LibraryShelf::Read(const std::vector<LibraryFile>& files) {
   for (const LibraryFile& file : files) {
     const std::string about =
         "libraries: " + PrintableAscii(file.name.substr(0, kMaxLibraryNameBytes)) + ": ";
-    if (const auto sound = CheckLibraryName(file.name); !sound) {
-      complain(about + sound.error().message);
+    if (!IsLibraryName(file.name)) {
+      complain(about + "a library's name is " + std::string(kLibraryNameRule));
       continue;
     }
     if (!names.insert(file.name).second) complain(about + "is there twice");

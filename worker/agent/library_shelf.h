@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/result.h"
@@ -20,7 +19,6 @@ namespace skerry::agent {
 
 /// At most as many as a HELLO can name.
 inline constexpr std::size_t kMaxShelvedLibraries = 64;
-inline constexpr std::size_t kMaxLibraryNameBytes = 64;
 /// A bundle that is larger takes seconds to evaluate, and belongs into the programs that need it.
 inline constexpr std::size_t kMaxLibraryBytes = std::size_t{8} << 20;
 
@@ -35,9 +33,6 @@ struct LibraryFile {
   std::string name;
   std::string path;
 };
-
-/// 1 to 64 of A-Z a-z 0-9 @ / . _ -
-Status CheckLibraryName(std::string_view name);
 
 class LibraryShelf {
  public:

@@ -152,10 +152,9 @@ void Worker::OnMessage(wire::Header header, std::vector<std::string> payloads) {
 }
 
 bool Worker::CompleteCode(const wire::Dispatch& dispatch, std::vector<std::string>& payloads) {
-  static const std::string kHashOfNothing = Sha256("");
   const JobSpec& job = dispatch.job;
   if (!job.program || job.code_hash.empty() || payloads.empty()) return true;
-  if (!payloads[0].empty() || job.code_hash == kHashOfNothing) {
+  if (!payloads[0].empty() || IsHashOfNothing(job.code_hash)) {
     code_.Keep(job.code_hash, payloads[0]);
     return true;
   }

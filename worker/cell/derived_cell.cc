@@ -1,19 +1,16 @@
 #include "worker/cell/derived_cell.h"
 
-#include <signal.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <string>
 
 #include "worker/cell/control.h"
+#include "worker/cell/fork_start.h"
 #include "worker/cell/recipe_codec.h"
 
 namespace skerry::cell {
 namespace {
-
-constexpr int kLockDownFailed = 120;
 
 [[noreturn]] void Refuse(engine::Unkeepable reason, std::string_view text = {}) {
   SendControl(kControlFd, ControlByte::kRefused, -1, static_cast<std::uint32_t>(reason), text);
@@ -46,9 +43,7 @@ CellRecipe TakeRecipe() {
 }  // namespace
 
 Holds DoRecipe(const TemplateOptions& options, Mechanisms held, int control) {
-  if (dup2(control, kControlFd) < 0 || close_range(kControlFd + 1, ~0u, 0) != 0) _exit(kLockDownFailed);
-  // Cleared by the fork. A worker that died in between is noticed at the read, as EOF.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  BeginFork(control, kControlFd);
   const CellRecipe recipe = TakeRecipe();
   for (const auto& library : recipe.libraries) {
     if (auto loaded = options.recipe.load(*library); !loaded)

@@ -1,21 +1,18 @@
 #include "worker/cell/isolate_main.h"
 
-#include <signal.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <utility>
 
 #include "common/wire/codec.h"
 #include "worker/cell/control.h"
+#include "worker/cell/fork_start.h"
 #include "worker/cell/sandbox.h"
 
 namespace skerry::cell {
 namespace {
 
 static_assert(kJobFd == kControlFd);
-// Not a signal's and not 0: the worker sees an exit without a final.
-constexpr int kLockDownFailed = 120;
 
 void SendFinal(IsolatePort& port, const Outcome& outcome) {
   const std::string payload = outcome.error ? wire::DetailPayload(*outcome.error) : std::string();
@@ -44,9 +41,7 @@ bool MayTakeAnother(const wire::Dispatch& dispatch, const Outcome& outcome) {
 }  // namespace
 
 void RunIsolate(const IsolateWork& work, Mechanisms held, int socket) {
-  if (dup2(socket, kJobFd) < 0 || close_range(kJobFd + 1, ~0u, 0) != 0) _exit(kLockDownFailed);
-  // Cleared by the fork. A worker that died in between is noticed at the read, as EOF.
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  BeginFork(socket, kJobFd);
   if (LockDownIsolate(held) != 0) _exit(kLockDownFailed);
 
   work.prepare();

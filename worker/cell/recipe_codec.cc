@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "common/library_name.h"
 #include "common/wire/codec.h"
 
 namespace skerry::cell {

@@ -20,7 +20,6 @@
 namespace skerry::cell {
 
 inline constexpr char kRecipeVersion = 1;
-inline constexpr std::size_t kMaxLibraryNameBytes = 255;
 /// Of all libraries and the program together: four times the largest code of a job.
 inline constexpr std::size_t kMaxRecipeBytes = std::size_t{256} << 20;
 

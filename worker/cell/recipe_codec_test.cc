@@ -4,6 +4,8 @@
 
 #include <string>
 
+#include "common/library_name.h"
+
 namespace skerry::cell {
 namespace {
 

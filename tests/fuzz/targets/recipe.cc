@@ -3,6 +3,7 @@
 // Input: the bytes.
 #include <string>
 
+#include "common/library_name.h"
 #include "tests/fuzz/targets/target.h"
 #include "worker/cell/recipe_codec.h"
 
@@ -30,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   Demand(recipe->libraries.size() <= skerry::kMaxLibraries, "no more libraries than a job can name");
   for (const auto& library : recipe->libraries)
-    Demand(!library->name.empty() && library->name.size() <= cell::kMaxLibraryNameBytes,
+    Demand(!library->name.empty() && library->name.size() <= skerry::kMaxLibraryNameBytes,
            "a name is within its bounds");
   const auto again = cell::EncodeRecipe(*recipe);
   Demand(again.has_value(), "what was decoded can be encoded");

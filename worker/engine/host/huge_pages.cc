@@ -34,6 +34,12 @@ PageRange WholeHugePages(const PageRange& range) {
   return {RoundUp(range.begin), range.end / kHugePageBytes * kHugePageBytes};
 }
 
+bool MoveOver(void* copy, const PageRange& range, int protection) {
+  return mprotect(copy, range.size(), protection) == 0 &&
+         mremap(copy, range.size(), range.size(), MREMAP_MAYMOVE | MREMAP_FIXED,
+                reinterpret_cast<void*>(range.begin)) != MAP_FAILED;
+}
+
 std::size_t MoveToHugePages(const PageRange& range, int protection) {
   const std::size_t size = range.size();
   if (size == 0) return 0;
@@ -42,9 +48,7 @@ std::size_t MoveToHugePages(const PageRange& range, int protection) {
   madvise(copy, size, MADV_HUGEPAGE);
   std::memcpy(copy, reinterpret_cast<const void*>(range.begin), size);
   // In small pages the copy would be far worse than the file: each fork would copy an entry for each.
-  if (madvise(copy, size, MADV_COLLAPSE) != 0 || mprotect(copy, size, protection) != 0 ||
-      mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, reinterpret_cast<void*>(range.begin)) ==
-          MAP_FAILED) {
+  if (madvise(copy, size, MADV_COLLAPSE) != 0 || !MoveOver(copy, range, protection)) {
     munmap(copy, size);
     return 0;
   }

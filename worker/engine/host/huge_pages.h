@@ -28,6 +28,10 @@ struct PageRange {
 /// What lies inside `range` of whole huge pages.
 PageRange WholeHugePages(const PageRange& range);
 
+/// Maps `copy`, of the size of `range`, in its place. False: the kernel refuses, and the copy is where it
+/// was.
+bool MoveOver(void* copy, const PageRange& range, int protection);
+
 /// `range`: whole huge pages, readable. `protection`: of mprotect, what it keeps. Returns the bytes moved:
 /// all or 0.
 std::size_t MoveToHugePages(const PageRange& range, int protection);

@@ -31,7 +31,6 @@ class JobHeap {
   bool Reserve();
   /// `inherited_end`: the end of the heap that the template's blocks lie in (sbrk(0)).
   void Open(const void* inherited_end);
-  bool is_open() const { return open_; }
 
   /// At least `size` bytes, aligned to 16; null: not here.
   void* Allocate(std::size_t size);

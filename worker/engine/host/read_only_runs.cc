@@ -16,22 +16,21 @@ bool IsPart(const Mapping& mapping) {
          mapping.range.size() <= kLargestPart;
 }
 
-/// Maps a copy of the run over it. False: the kernel refuses.
-bool Merge(const PageRange& run, const std::vector<Mapping>& mappings) {
+/// Maps a copy of the run over it. Returns the number of mappings that are gone: 0 where the kernel refuses.
+std::size_t Merge(const PageRange& run, const std::vector<Mapping>& mappings) {
   void* const copy = ::mmap(nullptr, run.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (copy == MAP_FAILED) return false;
+  if (copy == MAP_FAILED) return 0;
+  std::size_t parts = 0;
   for (const Mapping& mapping : mappings) {
-    if (!mapping.readable || mapping.range.begin < run.begin || mapping.range.end > run.end) continue;
+    if (mapping.range.begin < run.begin || mapping.range.end > run.end) continue;
+    ++parts;
+    if (!mapping.readable) continue;
     std::memcpy(static_cast<char*>(copy) + (mapping.range.begin - run.begin),
                 reinterpret_cast<const void*>(mapping.range.begin), mapping.range.size());
   }
-  if (::mprotect(copy, run.size(), PROT_READ) == 0 &&
-      ::mremap(copy, run.size(), run.size(), MREMAP_MAYMOVE | MREMAP_FIXED,
-               reinterpret_cast<void*>(run.begin)) != MAP_FAILED) {
-    return true;
-  }
+  if (MoveOver(copy, run, PROT_READ)) return parts - 1;
   ::munmap(copy, run.size());
-  return false;
+  return 0;
 }
 
 }  // namespace
@@ -61,10 +60,10 @@ std::vector<PageRange> FindReadOnlyRuns(const std::vector<Mapping>& mappings) {
 }
 
 std::size_t MergeReadOnlyRuns() {
-  const std::vector<Mapping> before = ReadMemoryMap();
-  for (const PageRange& run : FindReadOnlyRuns(before)) Merge(run, before);
-  const std::size_t after = ReadMemoryMap().size();
-  return before.size() > after ? before.size() - after : 0;
+  const std::vector<Mapping> mappings = ReadMemoryMap();
+  std::size_t gone = 0;
+  for (const PageRange& run : FindReadOnlyRuns(mappings)) gone += Merge(run, mappings);
+  return gone;
 }
 
 }  // namespace skerry::engine
