@@ -77,7 +77,7 @@ void BrokerCore::Refuse(const Peer& peer, PeerRefusal why, const std::string& re
 
 void BrokerCore::OnMessage(const Peer& from, wire::Header header, std::vector<Payload> payloads,
                            TimePoint now) {
-  if (const auto* hello = std::get_if<wire::Hello>(&header)) return OnHello(from, *hello, now);
+  if (auto* hello = std::get_if<wire::Hello>(&header)) return OnHello(from, std::move(*hello), now);
   if (from.side == Side::kClient) {
     Session* session = sessions_.Find(from);
     if (session != nullptr && session->state == SessionState::kAway) {
@@ -140,12 +140,13 @@ bool BrokerCore::Floods(Worker& worker) {
   return ++worker.control_messages > kMaxControlMessages;
 }
 
-void BrokerCore::OnHello(const Peer& from, const wire::Hello& hello, TimePoint now) {
+void BrokerCore::OnHello(const Peer& from, wire::Hello hello, TimePoint now) {
   const wire::Role expected = from.side == Side::kClient ? wire::Role::kClient : wire::Role::kWorker;
   const auto version = wire::AgreeOnVersion({wire::kOldestVersion, wire::kVersion},
                                             {hello.oldest_version, hello.version}, wire::NameOf(hello.role));
   if (!version) return Refuse(from, PeerRefusal::kVersion, version.error().message);
-  if (hello.role != expected) {
+  const bool wrong_key = from.proof != nullptr && from.proof->side != from.side;
+  if (hello.role != expected || wrong_key) {
     return Refuse(from, PeerRefusal::kRole,
                   "this endpoint is for " + std::string(wire::NameOf(expected)) +
                       "s; the broker has another for " + std::string(wire::NameOf(hello.role)) + "s");
@@ -154,6 +155,14 @@ void BrokerCore::OnHello(const Peer& from, const wire::Hello& hello, TimePoint n
   if (!IsPrintableId(hello.session.str()) || !IsPrintableId(hello.tenant.str())) {
     return Refuse(from, PeerRefusal::kHello,
                   "hello.session and hello.tenant must not contain control characters");
+  }
+  if (from.proof != nullptr && !TakeProof(from, hello)) return;
+  hello.session = ScopedTo(from, hello.session);
+  // Workers are told it, as an id.
+  if (hello.session.str().size() > kMaxIdBytes) {
+    return Refuse(from, PeerRefusal::kHello,
+                  "hello.session is too long: with the name of its key's owner before it, it may have " +
+                      std::to_string(kMaxIdBytes) + " bytes");
   }
   if (IsAnothers(from, hello.session)) {
     return Refuse(from, PeerRefusal::kHello, "this connection is another session's already");

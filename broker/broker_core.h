@@ -10,6 +10,7 @@
 // refused; a worker that does, or that lies (worker_conduct.h), is cut off.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,13 @@ class BrokerCore {
   void OnUnknownType(const Peer& from, TimePoint now);
   /// `send` was not taken: the peer is gone, or reads too slowly to be kept waiting for.
   void OnUndeliverable(Send send, TimePoint now);
+  /// A connection that never became a peer.
+  void OnHandshakeRefused(HandshakeRefusal why);
+  /// A message by a key that is authorized no more: it is dropped unread.
+  void OnUnheard();
+  /// Other keys are authorized now: who came in by one that is not is refused; clients' jobs end, workers'
+  /// run elsewhere. All others go on.
+  void OnKeysChanged(const std::function<bool(const Identity&)>& allowed, TimePoint now);
   /// To be called at NextWake(), or earlier.
   void OnTick(TimePoint now);
   TimePoint NextWake() const;
@@ -58,7 +66,10 @@ class BrokerCore {
 
  private:
   bool IsAnothers(const Peer& link, const SessionId& session);
-  void OnHello(const Peer& from, const wire::Hello& hello, TimePoint now);
+  /// What a HELLO leaves to its key; false: what it says of itself is not what its key says, and it was told.
+  bool TakeProof(const Peer& from, wire::Hello& hello);
+  static SessionId ScopedTo(const Peer& from, const SessionId& session);
+  void OnHello(const Peer& from, wire::Hello hello, TimePoint now);
   void WelcomeClient(const Peer& from, const wire::Hello& hello, wire::Welcome welcome, TimePoint now);
   void WelcomeWorker(const Peer& from, const wire::Hello& hello, wire::Welcome welcome, TimePoint now);
   void FromClient(Session& session, wire::Header& header, std::vector<Payload>& payloads, TimePoint now);

@@ -10,7 +10,10 @@
 #include <sstream>
 #include <unordered_set>
 #include <utility>
+#include <variant>
 
+#include "common/curve/curve.h"
+#include "common/descriptors.h"
 #include "common/logging.h"
 #include "common/wire/codec.h"
 
@@ -24,8 +27,24 @@ constexpr int kMessagesPerFlush = 32;
 // A broker that is busy still shows fresh numbers; an idle one wakes for its heartbeats only.
 constexpr Millis kLongestSleep{1'000};
 
+// What is polled, in this order.
+enum Item : std::size_t { kClients, kWorkers, kStop, kReload, kZap, kClientWatch, kWorkerWatch, kItemCount };
+using Items = std::array<zmq::pollitem_t, kItemCount>;
+
+ConnectionBounds BoundsOf(const DoorOptions& door) {
+  // Neither side may use up the descriptors of the other: libzmq ends the process when an ipc endpoint has
+  // none left to accept with.
+  constexpr std::uint64_t kOwn = 64;
+  const std::uint64_t files = RaiseDescriptorLimit();
+  ConnectionBounds bounds;
+  bounds.fresh = static_cast<std::size_t>(door.max_handshakes);
+  bounds.connections = static_cast<std::size_t>(files > 2 * kOwn ? (files - kOwn) / 2 : kOwn / 2);
+  bounds.handshake_time = Millis(curve::kHandshakeMs);
+  return bounds;
+}
+
 /// zmq::poll that takes a stray signal (a debugger's, SIGCONT) for an early wake.
-void Wait(std::array<zmq::pollitem_t, 4>& items, Millis timeout) {
+void Wait(Items& items, Millis timeout) {
   try {
     zmq::poll(items, timeout);
   } catch (const zmq::error_t& e) {
@@ -38,24 +57,40 @@ void Wait(std::array<zmq::pollitem_t, 4>& items, Millis timeout) {
 
 BrokerServer::BrokerServer(const ServerOptions& options)
     : tenants_(options.tenants),
+      door_(context_, options.door),
       clients_(context_, Side::kClient),
       workers_(context_, Side::kWorker),
+      client_watch_(context_, clients_.socket(), BoundsOf(options.door)),
+      worker_watch_(context_, workers_.socket(), BoundsOf(options.door)),
       core_(options.config, SteadyClock::now()) {}
 
+Status ServerOptions::Validate() const {
+  const Status guarded = door.Validate(client_endpoints, worker_endpoints);
+  Status valid = config.Validate();
+  if (guarded || valid) return guarded ? valid : guarded;
+  return Fail(ErrorKind::kInvalid, guarded.error().message + "\n" + valid.error().message);
+}
+
+Status BrokerServer::BindAll(Router& router, Side side, const std::vector<std::string>& endpoints) {
+  for (const std::string& endpoint : endpoints) {
+    if (auto guarded = door_.Guard(router.socket(), side, endpoint); !guarded) return guarded;
+    if (auto bound = router.Bind(endpoint); !bound) return bound;
+  }
+  return {};
+}
+
 Result<std::unique_ptr<BrokerServer>> BrokerServer::Start(const ServerOptions& options) {
-  if (auto valid = options.config.Validate(); !valid) return Fail(valid.error());
+  if (auto valid = options.Validate(); !valid) return Fail(valid.error());
   std::unique_ptr<BrokerServer> server(new BrokerServer(options));
   if (!options.tenants.empty()) {
     auto tenants = Tenants::Read(options.tenants);
     if (!tenants) return Fail(tenants.error());
     server->core_.SetTenants(std::move(*tenants), SteadyClock::now());
   }
-  for (const std::string& endpoint : options.client_endpoints) {
-    if (auto bound = server->clients_.Bind(endpoint); !bound) return Fail(bound.error());
-  }
-  for (const std::string& endpoint : options.worker_endpoints) {
-    if (auto bound = server->workers_.Bind(endpoint); !bound) return Fail(bound.error());
-  }
+  if (auto open = server->door_.Open(); !open) return Fail(open.error());
+  auto bound = server->BindAll(server->clients_, Side::kClient, options.client_endpoints);
+  if (bound) bound = server->BindAll(server->workers_, Side::kWorker, options.worker_endpoints);
+  if (!bound) return Fail(bound.error());
   if (!options.metrics.empty()) {
     auto http = HttpEndpoint::Serve(options.metrics,
                                     {[at = server.get()] { return at->metrics_.Text(); },
@@ -68,6 +103,7 @@ Result<std::unique_ptr<BrokerServer>> BrokerServer::Start(const ServerOptions& o
 }
 
 void BrokerServer::ReloadTenants() {
+  if (tenants_.empty()) return;
   auto tenants = Tenants::Read(tenants_);
   if (tenants) return core_.SetTenants(std::move(*tenants), SteadyClock::now());
   std::istringstream faults(tenants.error().message);
@@ -76,28 +112,56 @@ void BrokerServer::ReloadTenants() {
 }
 
 void BrokerServer::Run(int stop_fd, int reload_fd) {
-  // An item with neither socket nor descriptor would be a fault: without a reload the stop is there twice.
-  std::array<zmq::pollitem_t, 4> items = {{{clients_.socket().handle(), 0, ZMQ_POLLIN, 0},
-                                           {workers_.socket().handle(), 0, ZMQ_POLLIN, 0},
-                                           {nullptr, stop_fd, ZMQ_POLLIN, 0},
-                                           {nullptr, reload_fd < 0 ? stop_fd : reload_fd, ZMQ_POLLIN, 0}}};
+  Items items = {{{clients_.socket().handle(), 0, ZMQ_POLLIN, 0},
+                  {workers_.socket().handle(), 0, ZMQ_POLLIN, 0},
+                  {nullptr, stop_fd, ZMQ_POLLIN, 0},
+                  // An item with neither socket nor descriptor would be a fault: without a reload the stop is
+                  // there twice.
+                  {nullptr, reload_fd < 0 ? stop_fd : reload_fd, ZMQ_POLLIN, 0},
+                  {door_.socket().handle(), 0, ZMQ_POLLIN, 0},
+                  {client_watch_.socket().handle(), 0, ZMQ_POLLIN, 0},
+                  {worker_watch_.socket().handle(), 0, ZMQ_POLLIN, 0}}};
+  const auto ready = [&](Item item) { return (items[item].revents & ZMQ_POLLIN) != 0; };
   ShowState(SteadyClock::now());
   for (;;) {
     const auto until_wake = std::chrono::ceil<Millis>(core_.NextWake() - SteadyClock::now());
     Wait(items, std::clamp(until_wake, Millis(0), kLongestSleep));
-    if ((items[2].revents & ZMQ_POLLIN) != 0) return health_.Beat(SteadyClock::now(), Readiness::kStopping);
-    if (reload_fd >= 0 && (items[3].revents & ZMQ_POLLIN) != 0) {
-      signalfd_siginfo signal{};
-      if (read(reload_fd, &signal, sizeof(signal)) > 0) ReloadTenants();
-    }
+    if (ready(kStop)) return health_.Beat(SteadyClock::now(), Readiness::kStopping);
+    if (ready(kReload)) Reload(reload_fd);
+    if (ready(kZap) || ready(kClientWatch) || ready(kWorkerWatch)) ServeDoor();
     // Workers first: finals free slots and memory before more work comes in.
-    if ((items[1].revents & ZMQ_POLLIN) != 0) Drain(workers_);
-    if ((items[0].revents & ZMQ_POLLIN) != 0) Drain(clients_);
+    if (ready(kWorkers)) Drain(workers_);
+    if (ready(kClients)) Drain(clients_);
     const TimePoint now = SteadyClock::now();
     if (now >= core_.NextWake()) core_.OnTick(now);
     Flush();
     ShowState(now);
   }
+}
+
+void BrokerServer::ServeDoor() {
+  const auto refused = [this](HandshakeRefusal why) { core_.OnHandshakeRefused(why); };
+  door_.Serve(refused);
+  client_watch_.Serve(refused, SteadyClock::now());
+  worker_watch_.Serve(refused, SteadyClock::now());
+}
+
+void BrokerServer::Reload(int reload_fd) {
+  signalfd_siginfo signal{};
+  (void)!read(reload_fd, &signal, sizeof signal);
+  ReloadTenants();
+  ReloadKeys();
+}
+
+void BrokerServer::ReloadKeys() {
+  if (!door_.has_keys()) return;
+  if (auto status = door_.Reload(); !status) {
+    log::Error("who may connect is as it was: the list cannot be read again",
+               {{"reason", status.error().message}});
+    return;
+  }
+  core_.OnKeysChanged([this](const Identity& who) { return door_.authorized().Allows(who); },
+                      SteadyClock::now());
 }
 
 void BrokerServer::Drain(Router& router) {
@@ -112,12 +176,18 @@ void BrokerServer::Drain(Router& router) {
 
 void BrokerServer::Feed(Received received) {
   const TimePoint now = SteadyClock::now();
+  auto proof = door_.Identify(received.header);
+  if (!proof) return core_.OnUnheard();  // its key was revoked after it came in, and it has been told
+  received.from.proof = std::move(*proof);
   if (!received.well_formed) return core_.OnMalformed(received.from, "wrong number of frames", now);
   auto header = wire::Decode({received.header.data<char>(), received.header.size()});
   if (!header && header.error().kind == ErrorKind::kUnknownType) {
     return core_.OnUnknownType(received.from, now);
   }
   if (!header) return core_.OnMalformed(received.from, header.error().message, now);
+  if (std::holds_alternative<wire::Hello>(*header)) {
+    (received.from.side == Side::kClient ? client_watch_ : worker_watch_).OnSpoke(received.header);
+  }
   core_.OnMessage(received.from, std::move(*header), std::move(received.payloads), now);
 }
 

@@ -14,6 +14,9 @@
 
 #include "broker/broker_core.h"
 #include "broker/config.h"
+#include "broker/connection_watch.h"
+#include "broker/door_options.h"
+#include "broker/gatekeeper.h"
 #include "broker/health.h"
 #include "broker/http_endpoint.h"
 #include "broker/metrics.h"
@@ -27,31 +30,42 @@ struct ServerOptions {
   std::vector<std::string> worker_endpoints;
   std::string metrics;  ///< HOST:PORT on loopback; empty: no HTTP at all
   std::string tenants;  ///< path of tenants.toml; empty: every tenant may have what the pool has
+  DoorOptions door;
   BrokerConfig config;
+
+  /// Every fault at once, one a line, each beginning with its setting.
+  Status Validate() const;
 };
 
 class BrokerServer {
  public:
   static Result<std::unique_ptr<BrokerServer>> Start(const ServerOptions& options);
 
-  /// Serves until `stop_fd` is readable; reads tenants.toml again when `reload_fd` (a signalfd, an eventfd)
-  /// is. -1: never.
+  /// Serves until `stop_fd` is readable. Whenever `reload_fd` (a signalfd, an eventfd; -1: none) is, who may
+  /// connect and what each tenant may have are read again.
   void Run(int stop_fd, int reload_fd = -1);
 
  private:
   explicit BrokerServer(const ServerOptions& options);
 
+  Status BindAll(Router& router, Side side, const std::vector<std::string>& endpoints);
+  void ServeDoor();
+  void Reload(int reload_fd);
   void Drain(Router& router);
   void Feed(Received received);
   void Flush();
   void ShowState(TimePoint now);
   /// A file with a fault changes nothing.
   void ReloadTenants();
+  void ReloadKeys();
 
   const std::string tenants_;
   zmq::context_t context_;
+  Gatekeeper door_;
   Router clients_;
   Router workers_;
+  ConnectionWatch client_watch_;
+  ConnectionWatch worker_watch_;
   BrokerCore core_;
   Metrics metrics_;
   Health health_{SteadyClock::now()};

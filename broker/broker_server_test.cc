@@ -10,75 +10,11 @@
 #include <fstream>
 #include <thread>
 
+#include "broker/broker_server_raw_peer.h"
 #include "common/fd.h"
-#include "common/wire/codec.h"
 
 namespace skerry::broker {
 namespace {
-
-constexpr int kPatienceMs = 5'000;
-
-/// A peer that speaks raw frames.
-class RawPeer {
- public:
-  RawPeer(zmq::context_t& context, const std::string& endpoint) : socket_(context, zmq::socket_type::dealer) {
-    socket_.set(zmq::sockopt::linger, 0);
-    socket_.set(zmq::sockopt::rcvtimeo, kPatienceMs);
-    socket_.connect(endpoint);
-  }
-
-  void Put(const std::vector<std::string>& frames) {
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-      zmq::message_t frame(frames[i]);
-      socket_.send(frame, i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
-    }
-  }
-  void Put(const wire::Header& header, std::vector<std::string> payloads = {}) {
-    payloads.insert(payloads.begin(), wire::Encode(header));
-    Put(payloads);
-  }
-
-  /// The next message, whatever it is.
-  std::optional<wire::Header> AwaitAny() {
-    zmq::message_t frame;
-    if (!socket_.recv(frame)) return std::nullopt;
-    auto header = wire::Decode({frame.data<char>(), frame.size()});
-    payloads.clear();
-    while (frame.more()) {
-      (void)socket_.recv(frame);
-      payloads.push_back(frame.to_string());
-    }
-    if (!header) return std::nullopt;
-    return std::move(*header);
-  }
-  /// The next message of that kind; others are passed over. Its payloads are in `payloads`.
-  template <class Message>
-  std::optional<Message> Await() {
-    const TimePoint until = SteadyClock::now() + Millis(kPatienceMs);
-    while (SteadyClock::now() < until) {
-      zmq::message_t frame;
-      if (!socket_.recv(frame)) return std::nullopt;
-      auto header = wire::Decode({frame.data<char>(), frame.size()});
-      payloads.clear();
-      while (frame.more()) {
-        (void)socket_.recv(frame);
-        payloads.push_back(frame.to_string());
-      }
-      if (!header) {
-        ADD_FAILURE() << header.error().message;
-        return std::nullopt;
-      }
-      if (auto* message = std::get_if<Message>(&*header)) return std::move(*message);
-    }
-    return std::nullopt;
-  }
-
-  std::vector<std::string> payloads;
-  zmq::socket_t& socket() { return socket_; }
-
- private:
-  zmq::socket_t socket_;
-};
 
 class Server : public ::testing::Test {
  protected:
@@ -251,10 +187,10 @@ TEST_F(Server, AClientThatDoesNotReadLosesNothingAndHoldsNobodyUp) {
   }
 }
 
-TEST(ServerStart, RefusesEndpointsThatOtherMachinesReach) {
-  for (const char* endpoint :
-       {"tcp://0.0.0.0:7001", "tcp://192.168.1.2:7001", "tcp://*:7001", "tcp://127.evil.com:7001",
-        "tcp://127.0.0.1.evil.com:1", "inproc://x", "7001", "tcp://127.0.0.1", "ipc://"}) {
+TEST(ServerStart, RefusesEndpointsThatNothingProtects) {
+  for (const char* endpoint : {"tcp://127.0.0.1:7001", "tcp://0.0.0.0:7001", "tcp://192.168.1.2:7001",
+                               "tcp://*:7001", "tcp://127.evil.com:7001", "tcp://127.0.0.1.evil.com:1",
+                               "inproc://x", "7001", "tcp://127.0.0.1", "ipc://"}) {
     ServerOptions options;
     options.client_endpoints = {endpoint};
     const auto server = BrokerServer::Start(options);
@@ -267,6 +203,7 @@ TEST(ServerStart, RefusesEndpointsThatOtherMachinesReach) {
 TEST(ServerStart, SaysWhichEndpointIsTaken) {
   ServerOptions options;
   options.client_endpoints = {"tcp://127.0.0.1:17701"};
+  options.door.plain_loopback = true;
   const auto first = BrokerServer::Start(options);
   ASSERT_TRUE(first) << first.error().message;
   const auto second = BrokerServer::Start(options);

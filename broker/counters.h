@@ -32,8 +32,9 @@ enum class Rejection : std::uint8_t {
   kTenantQueue,  ///< its tenant has all queued that it may
   kRate,         ///< its tenant, or its user, submits too often
   kTurn,         ///< its turn has had all its executions
+  kTenant,       ///< its client's key is of another tenant
 };
-inline constexpr std::size_t kRejectionCount = 14;
+inline constexpr std::size_t kRejectionCount = 15;
 
 /// Why a peer was told REFUSE.
 enum class PeerRefusal : std::uint8_t {
@@ -44,8 +45,22 @@ enum class PeerRefusal : std::uint8_t {
   kMalformed,   ///< a message that is none
   kUnexpected,  ///< a message that this kind of peer does not send
   kCutOff,      ///< a worker that lied, now or a while ago
+  kRevoked,     ///< its key was authorized and is no more
+  kTenant,      ///< a HELLO that names another tenant than its key's
 };
-inline constexpr std::size_t kPeerRefusalCount = 7;
+inline constexpr std::size_t kPeerRefusalCount = 9;
+
+/// Why a connection was not let in: it never becomes a peer.
+enum class HandshakeRefusal : std::uint8_t {
+  kUnknownKey,
+  kRevokedKey,
+  kWrongDoor,   ///< a worker's key where clients are expected, or the other way round
+  kMechanism,   ///< it does not encrypt where we do, or the other way round
+  kProtocol,    ///< it does not speak the protocol, or has another key for us than ours
+  kUnfinished,  ///< it went away, or said nothing, before its handshake was done
+  kTooMany,     ///< more at once than are borne: the oldest unfinished goes
+};
+inline constexpr std::size_t kHandshakeRefusalCount = 7;
 
 /// How the code of a program came to the broker, or went to a worker.
 enum class CodeWay : std::uint8_t {
@@ -58,6 +73,7 @@ inline constexpr std::size_t kCodeWayCount = 3;
 std::string_view NameOf(Rejection rejection);
 std::string_view NameOf(PeerRefusal refusal);
 std::string_view NameOf(CodeWay way);
+std::string_view NameOf(HandshakeRefusal refusal);
 
 struct BrokerCounters {
   std::uint64_t submitted = 0;    ///< accepted or rejected
@@ -94,15 +110,18 @@ struct BrokerCounters {
   std::uint64_t stray_finals = 0;            ///< for leases their worker does not hold
   std::uint64_t stray_messages = 0;          ///< events and calls of such leases, answers to no open job
   std::uint64_t late_messages = 0;           ///< about leases that had been taken from their worker
+  std::uint64_t unheard_messages = 0;        ///< by keys that were revoked after they had come in
   std::uint64_t repeated_messages = 0;       ///< sent again after a broken link, and seen before
   std::uint64_t unknown_messages = 0;        ///< of a type that only newer peers know
   std::array<std::uint64_t, 2> malformed{};  ///< by Side
-  std::array<std::uint64_t, kPeerRefusalCount> refused{};  ///< by PeerRefusal
-  std::uint64_t workers_cut_off = 0;                       ///< for a lie: worker_conduct.h
-  WorkerStats workers;                                     ///< the counts of all workers together
+  std::array<std::uint64_t, kPeerRefusalCount> refused{};                  ///< by PeerRefusal
+  std::array<std::uint64_t, kHandshakeRefusalCount> handshakes_refused{};  ///< by HandshakeRefusal
+  std::uint64_t workers_cut_off = 0;                                       ///< for a lie: worker_conduct.h
+  WorkerStats workers;  ///< the counts of all workers together
 
   void Count(Rejection rejection) { ++rejected[static_cast<std::size_t>(rejection)]; }
   void Count(PeerRefusal refusal) { ++refused[static_cast<std::size_t>(refusal)]; }
+  void Count(HandshakeRefusal refusal) { ++handshakes_refused[static_cast<std::size_t>(refusal)]; }
 };
 
 }  // namespace skerry::broker

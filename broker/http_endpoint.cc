@@ -76,7 +76,7 @@ HttpEndpoint::HttpEndpoint(std::unique_ptr<Server> server) : server_(std::move(s
 HttpEndpoint::~HttpEndpoint() = default;
 
 Result<std::unique_ptr<HttpEndpoint>> HttpEndpoint::Serve(const std::string& address, HttpPages pages) {
-  if (auto allowed = CheckEndpoint("tcp://" + address); !allowed) {
+  if (ReachOf("tcp://" + address) != Reach::kLoopback) {
     return Fail(ErrorKind::kInvalid, "--metrics " + address + ": must be HOST:PORT with a loopback host");
   }
   std::string listen = address;

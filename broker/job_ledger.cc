@@ -34,6 +34,14 @@ void JobLedger::Submit(Session& session, JobSpec spec, std::vector<Payload> payl
   const std::uint64_t fingerprint = Fingerprint(spec, payloads);
   if (Job* known = session.Find(spec.id)) return Resubmitted(session, *known, fingerprint, now);
 
+  // Before anything that looks at what that tenant has or may have.
+  if (const Proof& proof = session.link.proof; proof != nullptr && spec.tenant.str() != proof->name) {
+    ++counters_.submitted;
+    return Refuse(session, spec.id, Rejection::kTenant,
+                  MakeError(Code::kUnauthorized, "this client's key is of tenant '" + proof->name +
+                                                     "', the job of '" + spec.tenant.str() + "'"),
+                  now);
+  }
   auto admitted = Admit(spec, payloads, config_, tenants_.Of(spec.tenant));
   if (const auto* limits = std::get_if<Limits>(&admitted); limits != nullptr && spec.program) {
     std::optional<JobError> refused;

@@ -24,7 +24,8 @@ constexpr int kExitUnavailable = 69;
 
 constexpr const char* kExamples =
     "  skerry-broker --clients ipc:///run/skerry/clients --workers ipc:///run/skerry/workers\n"
-    "  skerry-broker --clients tcp://127.0.0.1:7001 --workers tcp://127.0.0.1:7002 --metrics 127.0.0.1:9090\n"
+    "  skerry-broker --clients 'tcp://*:7001' --workers 'tcp://*:7002' --key broker.key --authorized "
+    "authorized.toml\n"
     "  skerry-broker --config /etc/skerry/skerry.toml --ceiling timeoutMs=60000\n"
     "  skerry-broker --print-config\n";
 
@@ -32,11 +33,11 @@ constexpr const char* kAbout =
     "Queues JavaScript jobs from clients and feeds them to workers.\n\n"
     "Each setting is a flag, a variable (--max-queued: SKERRY_BROKER_MAX_QUEUED) and a key of skerry.toml\n"
     "(max_queued in [broker]); a flag wins over a variable, a variable over the file.\n"
-    "SIGHUP: read the file that --tenants names again. SIGTERM or SIGINT: stop; clients and workers connect "
-    "again to the next broker.";
+    "SIGHUP: read --authorized and --tenants again; who is authorized no more is cut off, all others go on.\n"
+    "SIGTERM or SIGINT: stop; clients and workers connect again to the next broker.";
 
-/// As a readable descriptor, in every thread started after this.
-Fd AsDescriptor(std::initializer_list<int> numbers) {
+/// Signals as a readable descriptor, in every thread started after this.
+Fd Signals(std::initializer_list<int> numbers) {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int number : numbers) sigaddset(&signals, number);
@@ -58,11 +59,10 @@ int Serve(BrokerOptions options, const std::string& config_file) {
   if (auto logging = InitLogging("broker", options.log_level, options.log_format); !logging) {
     return Complain(logging.error(), config::kExitUsage);
   }
-  const Fd stop = AsDescriptor({SIGTERM, SIGINT});
-  // Without such a file SIGHUP ends the broker, as it ends any program whose terminal goes.
-  const bool reloads = !options.server.tenants.empty();
-  const Fd reload = reloads ? AsDescriptor({SIGHUP}) : Fd();
-  if (!stop.valid() || (reloads && !reload.valid()))
+  const Fd stop = Signals({SIGTERM, SIGINT});
+  // Where there is nothing to read again, too: a needless `systemctl reload` must not end it.
+  const Fd reload = Signals({SIGHUP});
+  if (!stop.valid() || !reload.valid())
     return Complain({ErrorKind::kInternal, "signalfd failed"}, kExitUnavailable);
   umask(0077);  // ipc:// sockets are for this user only
   options.server.config.first_lease = RandomFirstLease();
@@ -97,7 +97,7 @@ int Main(int argc, char** argv) {
   line.AddPrint();
   app.set_version_flag("--version", "skerry-broker " + std::string(kSkerryVersion));
   if (const auto status = config::ParseArguments(app, argc, argv)) return *status;
-  const auto start = line.Configure(settings, [&] { return options.server.config.Validate(); });
+  const auto start = line.Configure(settings, [&] { return options.server.Validate(); });
   if (start.exit) return *start.exit;
   return Serve(std::move(options), start.file);
 }

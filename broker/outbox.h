@@ -10,20 +10,25 @@
 #include <utility>
 #include <vector>
 
+#include "broker/identity.h"
 #include "broker/payload.h"
 #include "common/wire/messages.h"
 
 namespace skerry::broker {
 
-/// Clients and workers come in by sockets of their own.
-enum class Side : std::uint8_t { kClient, kWorker };
-
-/// One link: the socket it is on and the routing id that ZeroMQ gave it. A peer that reconnects gets a new
-/// one.
+/// One link: the socket it is on, the routing id that it has there, and whose key it proved to have. A peer
+/// that reconnects gets a new routing id; one that forges another's has another key, and so is another peer.
 struct Peer {
   Side side = Side::kClient;
   std::string routing;
-  auto operator<=>(const Peer&) const = default;
+  Proof proof = nullptr;
+
+  friend std::strong_ordering operator<=>(const Peer& a, const Peer& b) {
+    if (const auto order = a.side <=> b.side; order != 0) return order;
+    if (const auto order = a.routing <=> b.routing; order != 0) return order;
+    return Compare(a.proof, b.proof);
+  }
+  friend bool operator==(const Peer& a, const Peer& b) { return (a <=> b) == 0; }
 };
 
 struct Send {

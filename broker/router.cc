@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/endpoint.h"
+#include "common/curve/curve.h"
 #include "common/wire/codec.h"
 
 namespace skerry::broker {
@@ -13,9 +13,6 @@ namespace {
 // stops reading from that peer, which is the back-pressure we want.
 constexpr int kSendHwm = 4096;
 constexpr int kReceiveHwm = 1000;
-// The largest frame: maxResultBytes' hard maximum.
-constexpr std::int64_t kMaxFrameBytes = 256ll << 20;
-constexpr int kHandshakeMs = 5'000;
 constexpr int kBacklog = 256;
 // Lets finals that are on their way leave when the broker stops.
 constexpr int kLingerMs = 100;
@@ -45,15 +42,13 @@ Router::Router(zmq::context_t& context, Side side) : side_(side), socket_(contex
   socket_.set(zmq::sockopt::router_mandatory, true);
   socket_.set(zmq::sockopt::sndhwm, kSendHwm);
   socket_.set(zmq::sockopt::rcvhwm, kReceiveHwm);
-  socket_.set(zmq::sockopt::maxmsgsize, kMaxFrameBytes);
-  socket_.set(zmq::sockopt::handshake_ivl, kHandshakeMs);
+  curve::SetBounds(socket_);
   socket_.set(zmq::sockopt::backlog, kBacklog);
   socket_.set(zmq::sockopt::linger, kLingerMs);
   socket_.set(zmq::sockopt::ipv6, true);
 }
 
 Status Router::Bind(const std::string& endpoint) {
-  if (auto allowed = CheckEndpoint(endpoint); !allowed) return allowed;
   std::string address = endpoint;
   // ZeroMQ binds to numeric addresses only.
   constexpr std::string_view kLocalhost = "tcp://localhost:";

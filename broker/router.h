@@ -31,6 +31,7 @@ class Router {
  public:
   Router(zmq::context_t& context, Side side);
 
+  /// As the socket is guarded now (Gatekeeper::Guard).
   Status Bind(const std::string& endpoint);
   /// The next message that has arrived, or nothing.
   std::optional<Received> Get();

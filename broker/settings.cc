@@ -16,6 +16,19 @@ void Describe(config::Settings& s, BrokerOptions& options) {
   BrokerConfig& config = server.config;
   s.List("clients", server.client_endpoints, "endpoints for clients").Needed().Check(&CheckEndpoint);
   s.List("workers", server.worker_endpoints, "endpoints for workers").Needed().Check(&CheckEndpoint);
+  s.Text("key", server.door.key_file, config::kAnyText,
+         "file of the broker's secret key (skerry keygen --role broker)")
+      .DefaultText("none: only ipc:// endpoints")
+      .TradeOff("TCP endpoints are encrypted, and need it");
+  s.Text("authorized", server.door.authorized_file, config::kAnyText,
+         "file of who may connect by TCP: public keys, their tenants and workers; read again on SIGHUP")
+      .DefaultText("none");
+  s.Switch("plain_loopback", server.door.plain_loopback, "whether tcp:// on loopback may do without keys")
+      .Guarded()
+      .TradeOff("every user and program of this machine can connect then, as any tenant or worker");
+  s.Number("max_handshakes", server.door.max_handshakes, {1, 65'536},
+           "connections of clients, and of workers, whose handshake is not finished")
+      .TradeOff("past it the oldest is closed; each costs a descriptor and some memory for 5 s at the most");
   s.Text("metrics", server.metrics, config::kAnyText,
          "HOST:PORT on loopback for /metrics, /livez and /readyz; none: no HTTP at all");
   s.Text("tenants", server.tenants, config::kAnyText,

@@ -115,6 +115,20 @@ std::vector<CountedCase> PeerCases() {
        {{"skerry_peers_refused_total{reason=\"version\"}", 1},
         {"skerry_peers_refused_total{reason=\"role\"}", 1},
         {"skerry_peers_refused_total{reason=\"hello\"}", 1}}},
+      {"connections that are not let in",
+       [](CoreHarness& broker) {
+         broker.core.OnHandshakeRefused(HandshakeRefusal::kUnknownKey);
+         broker.core.OnHandshakeRefused(HandshakeRefusal::kUnfinished);
+         broker.core.OnHandshakeRefused(HandshakeRefusal::kUnfinished);
+       },
+       {{"skerry_handshakes_refused_total{reason=\"unknown_key\"}", 1},
+        {"skerry_handshakes_refused_total{reason=\"unfinished\"}", 2}}},
+      {"messages by a key that was revoked",
+       [](CoreHarness& broker) {
+         broker.core.OnUnheard();
+         broker.core.OnUnheard();
+       },
+       {{"skerry_unheard_messages_total", 2}}},
       {"broken messages",
        [](CoreHarness& broker) {
          broker.core.OnMalformed(ClientPeer("c"), "no map", broker.now);

@@ -17,6 +17,8 @@ Result<Connection> Connection::Open(const ConnectOptions& options) {
   Connection connection;
   ClientOptions client;
   client.broker = options.broker;
+  client.key_file = options.key_file;
+  client.broker_key = options.broker_key;
   client.tenant = TenantId(options.tenant);
   client.software = kSkerrySoftware;
   client.session = options.session;

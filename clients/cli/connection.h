@@ -14,7 +14,9 @@
 namespace skerry::cli {
 
 struct ConnectOptions {
-  std::string broker;  ///< empty: a private pool
+  std::string broker;      ///< empty: a private pool
+  std::string key_file;    ///< of this client, for a broker at tcp://
+  std::string broker_key;  ///< that broker's public key
   PoolOptions pool;
   std::string data;  ///< fixtures file; empty: none
   std::string tenant = "default";

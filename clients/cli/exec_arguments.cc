@@ -46,8 +46,8 @@ class ExecArguments : public Command {
       app->add_option(limit.option, limit.value, "the job's limit " + std::string(NameOf(limit.id)));
     }
     Describe(settings_, options_.connect);
-    for (const char* key :
-         {"broker", "data", "tenant", "user", "jit", "sandbox", "libraries", "log_level", "worker_program"}) {
+    for (const char* key : {"broker", "key", "broker_key", "data", "tenant", "user", "jit", "sandbox",
+                            "libraries", "log_level", "worker_program"}) {
       line_.AddFlag(settings_.At(key));
     }
     line_.AddPrint();
@@ -55,7 +55,7 @@ class ExecArguments : public Command {
 
   int Run() override {
     const auto start =
-        line_.Configure(settings_, [this] { return CheckPoolFlags(settings_, options_.connect); });
+        line_.Configure(settings_, [this] { return FinishConnection(settings_, options_.connect); });
     if (start.exit) return *start.exit;
     if (file_->count() == 0) return config::Complain("skerry", "exec needs FILE.js, or - for stdin");
     if (stop_on_failure_ && cases_->count() == 0)

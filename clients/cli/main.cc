@@ -17,7 +17,8 @@ constexpr const char* kExamples =
     "  skerry run jobs.jsonl -o results.jsonl --resume   go on where the last run stopped\n"
     "  skerry exec tool.js --input '{\"x\":1}'           one program\n"
     "  skerry up                                         a broker and a worker, until Ctrl-C\n"
-    "  skerry doctor                                     what this machine lacks, and what to do\n";
+    "  skerry doctor                                     what this machine lacks, and what to do\n"
+    "  skerry keygen --role client --tenant acme         a key for a broker at tcp://\n";
 
 /// CLI11 would only say that a command is required.
 std::optional<int> RefuseUnknownCommand(const CLI::App& app, int argc, char** argv) {
@@ -44,7 +45,8 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", SKERRY_VERSION);
   std::vector<std::unique_ptr<Command>> commands;
-  for (const auto make : {&MakeRun, &MakeExec, &MakeUp, &MakeDoctor}) commands.push_back(make(app));
+  for (const auto make : {&MakeRun, &MakeExec, &MakeUp, &MakeDoctor, &MakeKeygen})
+    commands.push_back(make(app));
   if (const auto status = RefuseUnknownCommand(app, argc, argv)) return *status;
   if (const auto status = config::ParseArguments(app, argc, argv)) return *status;
   for (const auto& command : commands) {

@@ -42,7 +42,7 @@ class RunArguments : public Command {
 
   int Run() override {
     const auto start =
-        line_.Configure(settings_, [this] { return CheckPoolFlags(settings_, options_.connect); });
+        line_.Configure(settings_, [this] { return FinishConnection(settings_, options_.connect); });
     if (start.exit) return *start.exit;
     if (jobs_->count() == 0) return config::Complain("skerry", "run needs JOBS.jsonl, or - for stdin");
     return RunCommand(options_);

@@ -9,11 +9,13 @@
 
 #include "common/endpoint.h"
 #include "common/ids.h"
+#include "common/keys/link_keys.h"
 
 namespace skerry::cli {
 namespace {
 
-constexpr std::array<std::string_view, 5> kOfEveryRun = {"broker", "tenant", "user", "data", "log_level"};
+constexpr std::array<std::string_view, 7> kOfEveryRun = {"broker", "key",  "broker_key", "tenant",
+                                                         "user",   "data", "log_level"};
 
 Status CheckBroker(std::string_view endpoint) {
   return endpoint.empty() ? Status() : CheckEndpoint(endpoint);
@@ -36,7 +38,13 @@ void Describe(config::Settings& s, ConnectOptions& options) {
   s.Text("broker", options.broker, config::kAnyText, "endpoint of a running broker for clients")
       .DefaultText("none: a private broker and worker are started for the run")
       .Check(&CheckBroker);
-  s.Text("tenant", options.tenant, {1, kMaxIdBytes}, "tenant of jobs that name none");
+  s.Text("key", options.key_file, config::kAnyText,
+         "file of this client's secret key, for a broker at tcp:// (skerry keygen --role client)")
+      .DefaultText("none: ipc:// and plain loopback only");
+  s.Text("broker_key", options.broker_key, config::kAnyText, "the broker's public key, where a key is named")
+      .DefaultText("none");
+  s.Text("tenant", options.tenant, {1, kMaxIdBytes}, "tenant of jobs that name none")
+      .DefaultText("the one in the key's file, or default");
   s.Text("user", options.user, {0, kMaxIdBytes}, "user of jobs that name none");
   s.Text("data", options.data, config::kAnyText, "file with answers to host calls (JSON)");
   s.Number("workers", pool.workers, {1, 256}, "private workers to start");
@@ -65,6 +73,16 @@ void Describe(config::Settings& s, ConnectOptions& options) {
 
 bool IsOfPrivatePool(const config::Setting& setting) {
   return std::find(kOfEveryRun.begin(), kOfEveryRun.end(), setting.key()) == kOfEveryRun.end();
+}
+
+Status FinishConnection(const config::Settings& settings, ConnectOptions& options) {
+  if (auto fitting = CheckPoolFlags(settings, options); !fitting || options.broker.empty()) return fitting;
+  const auto keys =
+      keys::LoadLinkKeys({options.broker, options.key_file, options.broker_key}, keys::Role::kClient);
+  if (!keys) return Fail(keys.error());
+  if (*keys && !settings.IsGiven("tenant") && !(*keys)->own.tenant.empty())
+    options.tenant = (*keys)->own.tenant;
+  return {};
 }
 
 Status CheckPoolFlags(const config::Settings& settings, const ConnectOptions& options) {

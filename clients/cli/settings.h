@@ -18,6 +18,10 @@ void Describe(config::Settings& settings, ConnectOptions& options);
 /// Whether a setting is about the private pool that is started where no broker is named.
 bool IsOfPrivatePool(const config::Setting& setting);
 
+/// What several settings say together: CheckPoolFlags, the keys of a link to a broker, and the tenant that
+/// the key's file names. Errors: one line per fault.
+Status FinishConnection(const config::Settings& settings, ConnectOptions& options);
+
 /// With a broker there is no private pool: flags for one are faults; what a file or variable says is for
 /// other runs. One line per fault.
 Status CheckPoolFlags(const config::Settings& settings, const ConnectOptions& options);

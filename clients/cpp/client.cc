@@ -15,7 +15,6 @@
 #include "clients/cpp/dealer.h"
 #include "clients/cpp/host_call_pool.h"
 #include "clients/cpp/ipc_socket.h"
-#include "common/endpoint.h"
 #include "common/hash.h"
 
 namespace skerry {
@@ -40,7 +39,6 @@ std::uint64_t BytesOf(const ClientEvent& event) {
 }
 
 Status CheckOptions(const ClientOptions& options) {
-  if (auto allowed = CheckEndpoint(options.broker); !allowed) return allowed;
   if (options.host_call_threads > kMaxHostCallThreads) {
     return Fail(ErrorKind::kInvalid, "host_call_threads must be 0 to " + std::to_string(kMaxHostCallThreads));
   }
@@ -54,8 +52,11 @@ Status CheckOptions(const ClientOptions& options) {
 
 /// What the thread works on; the core is touched under Client::mutex_ only, the dealer by the thread only.
 struct Client::Link {
-  Link(const ClientOptions& options, const SessionId& session, TimePoint now)
-      : core(options, session, now), cases(session, options.max_waiting_cases), dealer(options.broker) {}
+  Link(const ClientOptions& options, const std::optional<keys::LinkKeys>& keys, const SessionId& session,
+       TimePoint now)
+      : core(options, session, now),
+        cases(session, options.max_waiting_cases),
+        dealer(options.broker, keys) {}
 
   /// Sends what the core wants sent. True: something is left that the socket did not take.
   bool Flush() {
@@ -75,18 +76,23 @@ struct Client::Link {
   std::uint64_t generation = 0;
 };
 
-Client::Client(ClientOptions options)
+Client::Client(ClientOptions options, const std::optional<keys::LinkKeys>& keys)
     : options_(std::move(options)),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      link_(std::make_unique<Link>(options_,
+      link_(std::make_unique<Link>(options_, keys,
                                    options_.session.empty() ? SessionId(RandomHex(16)) : options_.session,
                                    SteadyClock::now())) {}
 
 Result<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
   if (auto valid = CheckOptions(options); !valid) return Fail(valid.error());
+  const auto keys =
+      keys::LoadLinkKeys({options.broker, options.key_file, options.broker_key}, keys::Role::kClient);
+  if (!keys) return Fail(keys.error());
+  if (*keys && options.tenant == ClientOptions().tenant && !(*keys)->own.tenant.empty())
+    options.tenant = TenantId((*keys)->own.tenant);
   std::unique_ptr<Client> client;
   try {
-    client.reset(new Client(std::move(options)));
+    client.reset(new Client(std::move(options), *keys));
   } catch (const zmq::error_t& e) {
     return Fail(ErrorKind::kUnavailable, std::string("cannot connect to the broker: ") + e.what());
   }
@@ -96,7 +102,8 @@ Result<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
   client->arrived_.wait(lock, [&] { return client->link_->core.link() != LinkState::kConnecting; });
   if (client->link_->core.link() == LinkState::kFailed) {
     Error failure = client->link_->core.failure();
-    failure.message += client::WhyNobodyAnswers(client->options_.broker);
+    failure.message +=
+        client::WhyNobodyAnswers(client->options_.broker) + client->link_->dealer.WhyNotConnected();
     return Fail(std::move(failure));
   }
   lock.unlock();

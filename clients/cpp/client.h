@@ -37,6 +37,7 @@
 
 #include "clients/cpp/client_types.h"
 #include "common/fd.h"
+#include "common/keys/link_keys.h"
 
 namespace skerry {
 
@@ -73,7 +74,7 @@ class Client {
 
  private:
   struct Link;
-  explicit Client(ClientOptions options);
+  Client(ClientOptions options, const std::optional<keys::LinkKeys>& keys);
 
   void Loop();
   void Publish(std::unique_lock<std::mutex>& lock);

@@ -44,7 +44,13 @@ using HostCallHandler =
     std::function<HostReply(const JobId& job, std::string_view method, std::string_view params)>;
 
 struct ClientOptions {
-  std::string broker;  ///< ipc://PATH or tcp:// on loopback
+  std::string broker;  ///< ipc://PATH or tcp://HOST:PORT
+  /// File of this client's secret key (`skerry keygen --role client`), and the broker's public key: needed
+  /// for tcp:// (on loopback: where the broker wants them), not used for ipc://. The key's tenant is then the
+  /// only one that jobs may name.
+  std::string key_file;
+  std::string broker_key;
+  /// Left so, it is the one in the key's file, where there is one.
   TenantId tenant{"default"};
   /// Names this client across its own restarts, 1 to 256 bytes; empty: a new random name. Who comes back by
   /// its old name within the broker's session TTL and submits a job again gets that job's state or final, not

@@ -3,13 +3,12 @@
 #include <memory>
 #include <utility>
 
+#include "common/curve/curve.h"
 #include "common/wire/codec.h"
 
 namespace skerry::client {
 namespace {
 
-// The broker's own bound; a larger frame closes the connection.
-constexpr std::int64_t kMaxFrameBytes = 256ll << 20;
 // A broker that restarts is found again within this; reconnects back off to the longest.
 constexpr int kReconnectMs = 10;
 constexpr int kLongestReconnectMs = 500;
@@ -36,23 +35,34 @@ zmq::message_t FrameOf(const std::shared_ptr<const std::string>& text) {
 
 }  // namespace
 
-Dealer::Dealer(const std::string& endpoint) : socket_(context_, zmq::socket_type::dealer) {
+Dealer::Dealer(const std::string& endpoint, const std::optional<keys::LinkKeys>& keys)
+    : socket_(context_, zmq::socket_type::dealer),
+      monitor_(context_, socket_, curve::kHandshakeFailures | ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
   // Only into a live connection: what waits for a dead broker is ours to judge (ClientCore::generation).
   socket_.set(zmq::sockopt::immediate, true);
   socket_.set(zmq::sockopt::reconnect_ivl, kReconnectMs);
   socket_.set(zmq::sockopt::reconnect_ivl_max, kLongestReconnectMs);
-  socket_.set(zmq::sockopt::maxmsgsize, kMaxFrameBytes);
+  curve::SetBounds(socket_);
   socket_.set(zmq::sockopt::linger, kLingerMs);
   socket_.set(zmq::sockopt::sndhwm, kHwm);
   socket_.set(zmq::sockopt::rcvhwm, kHwm);
   socket_.set(zmq::sockopt::ipv6, true);
+  if (keys) curve::ConnectWith(socket_, *keys);
   socket_.connect(endpoint);
+}
+
+std::string Dealer::WhyNotConnected() {
+  while (const auto event = monitor_.Next()) refusal_ = curve::WhyNoHandshake(*event);
+  return refusal_.empty() ? "" : "; " + refusal_;
 }
 
 bool Dealer::Get(std::optional<Incoming>& incoming) {
   incoming.reset();
   zmq::message_t frame;
-  if (!socket_.recv(frame, zmq::recv_flags::dontwait)) return false;
+  if (!socket_.recv(frame, zmq::recv_flags::dontwait)) {
+    WhyNotConnected();  // so that what is told does not pile up
+    return false;
+  }
   auto header = wire::Decode({frame.data<char>(), frame.size()});
   std::vector<std::string> payloads;
   // A multipart message arrives whole: these never wait.

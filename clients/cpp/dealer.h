@@ -10,6 +10,8 @@
 #include <zmq.hpp>
 
 #include "clients/cpp/client_core.h"
+#include "common/curve/socket_monitor.h"
+#include "common/keys/link_keys.h"
 
 namespace skerry::client {
 
@@ -22,17 +24,22 @@ enum class PutResult : bool { kFull, kSent };
 
 class Dealer {
  public:
-  explicit Dealer(const std::string& endpoint);
+  /// `keys`: as LoadLinkKeys gives them; none: a plain link.
+  Dealer(const std::string& endpoint, const std::optional<keys::LinkKeys>& keys);
 
   /// False: nothing has arrived. True with an empty optional: something was skipped.
   bool Get(std::optional<Incoming>& incoming);
   /// kFull: no broker is connected, or it is not reading.
   PutResult Put(const Outgoing& outgoing);
+  /// "; the broker refuses this key: ..." where the last handshake failed, else empty.
+  std::string WhyNotConnected();
   zmq::socket_t& socket() { return socket_; }
 
  private:
   zmq::context_t context_;
   zmq::socket_t socket_;
+  curve::SocketMonitor monitor_;
+  std::string refusal_;
 };
 
 }  // namespace skerry::client

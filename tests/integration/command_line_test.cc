@@ -251,7 +251,7 @@ TEST(CommandLineAlone, ABrokerThatIsNotThereIsExitCode69) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, seconds(30));
 }
 
-TEST(CommandLineAlone, EndpointsBeyondThisMachineAreRefusedWhileLinksAreNotEncrypted) {
+TEST(CommandLineAlone, EndpointsBeyondThisMachineAreRefusedWithoutKeys) {
   const std::string code = Job("a", "return 1").Line() + "\n";
   for (const char* endpoint : {"tcp://8.8.8.8:7001", "tcp://0.0.0.0:7001", "tcp://*:7001", "nonsense"}) {
     const auto run = RunSkerry({"run", "-", "--broker", endpoint}, code);

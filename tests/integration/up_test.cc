@@ -183,10 +183,10 @@ TEST_F(UpTest, AnEndpointThatIsServedAlreadyIsLeftAlone) {
 }
 
 TEST_F(UpTest, FaultsOfFlagsAreToldTogether) {
-  const auto result = RunSkerry({"up", "--isolates", "0", "--jit", "turbo", "--clients", "tcp://10.0.0.1:1"});
+  const auto result = RunSkerry({"up", "--isolates", "0", "--jit", "turbo", "--clients", "tcp://10.0.0.1"});
   EXPECT_EQ(result.exit_code, 2);
   for (const char* fault :
-       {"--isolates: must be", "--jit: must be", "--clients: endpoint 'tcp://10.0.0.1:1'"}) {
+       {"--isolates: must be", "--jit: must be", "--clients: endpoint 'tcp://10.0.0.1'"}) {
     EXPECT_NE(result.err.find(fault), std::string::npos) << result.err;
   }
   EXPECT_TRUE(FolderIsEmpty());

@@ -1,18 +1,20 @@
 #include "worker/agent/broker_link.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <zmq.hpp>
 
+#include "common/curve/curve.h"
+#include "common/curve/socket_monitor.h"
 #include "common/logging.h"
 #include "common/wire/codec.h"
 
 namespace skerry::agent {
 namespace {
 
-constexpr std::int64_t kMaxMessageBytes = 256LL << 20;  // of one frame, either way
-constexpr int kHighWaterMark = 10'000;                  // messages; beyond it they wait here
-constexpr int kMessagesPerWake = 64;                    // then the isolates have their turn
+constexpr int kHighWaterMark = 10'000;  // messages; beyond it they wait here
+constexpr int kMessagesPerWake = 64;    // then the isolates have their turn
 // A PING follows this much, or so many messages, so that little is kept for long.
 constexpr std::size_t kBytesPerMark = 4u << 20;
 constexpr std::size_t kMessagesPerMark = 256;
@@ -23,15 +25,19 @@ constexpr std::size_t kMaxFrames = 1 + wire::kMaxPayloads;
 struct BrokerLink::Socket {
   zmq::context_t context{1};
   zmq::socket_t dealer{context, zmq::socket_type::dealer};
+  std::optional<curve::SocketMonitor> monitor;  // after what it watches
 
-  void Connect(const std::string& url) {
+  void Connect(const std::string& url, const std::optional<keys::LinkKeys>& keys) {
+    monitor.reset();
     dealer = zmq::socket_t(context, zmq::socket_type::dealer);
     dealer.set(zmq::sockopt::linger, 0);
     dealer.set(zmq::sockopt::sndhwm, kHighWaterMark);
     dealer.set(zmq::sockopt::rcvhwm, kHighWaterMark);
-    dealer.set(zmq::sockopt::maxmsgsize, kMaxMessageBytes);
+    curve::SetBounds(dealer);
     dealer.set(zmq::sockopt::reconnect_ivl, 50);
     dealer.set(zmq::sockopt::reconnect_ivl_max, 2'000);
+    if (keys) curve::ConnectWith(dealer, *keys);
+    monitor.emplace(context, dealer, curve::kHandshakeFailures);
     dealer.connect(url);
   }
 };
@@ -42,11 +48,11 @@ std::size_t BrokerLink::Outgoing::Bytes() const {
   return bytes;
 }
 
-BrokerLink::BrokerLink(EventLoop& loop, LinkListener& listener, std::string url,
+BrokerLink::BrokerLink(EventLoop& loop, LinkListener& listener, keys::LinkSettings at,
                        std::function<wire::Hello()> hello)
     : loop_(loop),
       listener_(listener),
-      url_(std::move(url)),
+      at_(std::move(at)),
       hello_(std::move(hello)),
       socket_(std::make_unique<Socket>()),
       state_(loop.Now()) {}
@@ -57,12 +63,14 @@ BrokerLink::~BrokerLink() {
 }
 
 Status BrokerLink::Open() {
+  const auto keys = keys::LoadLinkKeys(at_, keys::Role::kWorker);
+  if (!keys) return Fail(keys.error());
   try {
     watch_.Reset();
-    socket_->Connect(url_);
+    socket_->Connect(at_.endpoint, *keys);
     watch_ = loop_.OnReadable(socket_->dealer.get(zmq::sockopt::fd), [this] { Service(); });
   } catch (const zmq::error_t& error) {
-    return Fail(ErrorKind::kInvalid, "cannot connect to " + url_ + ": " + error.what());
+    return Fail(ErrorKind::kInvalid, "cannot connect to " + at_.endpoint + ": " + error.what());
   }
   state_.OnReopened(loop_.Now());
   barrier_ = nullptr;
@@ -206,7 +214,7 @@ void BrokerLink::Handle(std::vector<std::string> frames) {
 void BrokerLink::OnWelcome(const wire::Welcome& welcome) {
   const TimePoint now = loop_.Now();
   state_.OnWelcome(now, Millis(std::min<std::uint64_t>(welcome.heartbeat_ms, 60'000)));
-  log::Info("connected to the broker", {{"broker", url_}});
+  log::Info("connected to the broker", {{"broker", at_.endpoint}});
   const auto memory = welcome.resumed ? LinkListener::Memory::kResumed : LinkListener::Memory::kForgotten;
   if (memory == LinkListener::Memory::kForgotten) ForgetJobs();
   listener_.OnWelcome(welcome, memory);
@@ -264,12 +272,19 @@ void BrokerLink::OnPong(const wire::Pong& pong) {
   done();
 }
 
+void BrokerLink::TellRefusals() {
+  std::string why;
+  while (const auto event = socket_->monitor->Next()) why = curve::WhyNoHandshake(*event);
+  if (!why.empty()) log::Warn("no link to the broker", {{"broker", at_.endpoint}, {"reason", why}});
+}
+
 void BrokerLink::Tick() {
+  TellRefusals();
   const LinkState::Action action = state_.Tick(loop_.Now());
   if (action == LinkState::Action::kReopen) {
     log::Warn(state_.ever_connected() ? LogText("the broker has been silent; connecting again")
                                       : LogText("no broker has answered yet; still looking for it"),
-              {{"broker", url_}, {"silentMs", state_.patience().count()}});
+              {{"broker", at_.endpoint}, {"silentMs", state_.patience().count()}});
     return Reopen();
   }
   if (action == LinkState::Action::kPing) SendPing();

@@ -9,8 +9,9 @@
 //
 // Threads: the event loop's; libzmq has an I/O thread of its own.
 // Ownership: borrows loop and listener, which outlive it.
-// Errors: Open fails on an endpoint that ZeroMQ does not take. A malformed message from the broker is logged
-// and dropped.
+// Errors: Open fails on an endpoint that ZeroMQ does not take, and on keys that cannot be read (they are read
+// anew for each connection). A handshake that fails is logged, with the reason. A malformed message from the
+// broker is logged and dropped.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "common/keys/link_keys.h"
 #include "common/result.h"
 #include "worker/agent/event_loop.h"
 #include "worker/agent/link_state.h"
@@ -44,7 +46,8 @@ class BrokerLink final : public Uplink {
   static constexpr std::size_t kMaxWaitingBytes = 64u << 20;
 
   /// `hello` makes the greeting anew for each connection.
-  BrokerLink(EventLoop& loop, LinkListener& listener, std::string url, std::function<wire::Hello()> hello);
+  BrokerLink(EventLoop& loop, LinkListener& listener, keys::LinkSettings at,
+             std::function<wire::Hello()> hello);
   ~BrokerLink() override;
 
   Status Open();
@@ -83,11 +86,12 @@ class BrokerLink final : public Uplink {
   void TakeBackUnconfirmed();
   void ForgetJobs();
   void Tick();
+  void TellRefusals();
   void Reopen();
 
   EventLoop& loop_;
   LinkListener& listener_;
-  const std::string url_;
+  const keys::LinkSettings at_;
   const std::function<wire::Hello()> hello_;
   std::unique_ptr<Socket> socket_;
   EventLoop::Watch watch_;  // after the socket

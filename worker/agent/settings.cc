@@ -20,6 +20,11 @@ void Describe(config::Settings& s, AgentOptions& options) {
   s.Text("broker", worker.broker_url, config::kAnyText, "the broker's endpoint for workers")
       .Needed()
       .Check(&CheckEndpoint);
+  s.Text("key", worker.key_file, config::kAnyText,
+         "file of this worker's secret key, for a broker at tcp:// (skerry keygen --role worker)")
+      .DefaultText("none: ipc:// and plain loopback only");
+  s.Text("broker_key", worker.broker_key, config::kAnyText, "the broker's public key, where a key is named")
+      .DefaultText("none");
   s.Number("isolates", worker.isolates, {1, 4096}, "jobs that run at once")
       .DefaultText("2 x cores")
       .TradeOff("more hides waiting for host calls; much more only stretches every job");

@@ -35,7 +35,8 @@ Worker::Worker(EventLoop& loop, const WorkerOptions& options, CellFactory cells)
       options_(options),
       isolates_(loop, std::move(cells), options.ManagerOptions()),
       code_(Bytes::MiB(options.kept_code_mb)),
-      link_(loop, *this, options.broker_url, [this] { return Greeting(); }) {
+      link_(loop, *this, {options.broker_url, options.key_file, options.broker_key},
+            [this] { return Greeting(); }) {
   isolates_.set_on_health([this](bool healthy) { OnHealth(healthy); });
 }
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "common/endpoint.h"
 #include "common/hash.h"
 #include "common/ids.h"
+#include "common/keys/link_keys.h"
 #include "common/limits.h"
 #include "worker/agent/machine.h"
 
@@ -57,7 +57,9 @@ Status WorkerOptions::ReadLibraries() {
 Status WorkerOptions::Validate() const {
   std::string faults;
   const auto complain = [&](const std::string& fault) { faults += (faults.empty() ? "" : "\n") + fault; };
-  if (auto status = CheckEndpoint(broker_url); !status) complain("--broker: " + status.error().message);
+  if (auto keys = keys::LoadLinkKeys({broker_url, key_file, broker_key}, keys::Role::kWorker); !keys) {
+    complain(keys.error().message);
+  }
   if (isolates < 1 || isolates > kMaxIsolates) complain("--isolates: must be 1 to 4096");
   if (cells > kMaxCells) complain("--cells: must be 1 to 64");
   if (spares > kMaxIsolates) complain("--spares: must be 0 to 4096");

@@ -21,8 +21,12 @@ inline constexpr std::uint64_t kSmallWorkerMb = 2048;
 inline constexpr std::uint64_t kFewLibrariesMb = DerivedCells::kLibraryMb + 32;
 
 struct WorkerOptions {
-  /// The broker's endpoint for workers. Until links are encrypted only ipc:// and loopback.
+  /// The broker's endpoint for workers.
   std::string broker_url;
+  /// File of this worker's secret key, and the broker's public key: needed for tcp:// (on loopback: where the
+  /// broker wants them), not used for ipc://.
+  std::string key_file;
+  std::string broker_key;
   /// Base cells, at most; 0: a quarter of the cores, one for 4 GiB of memory_mb, at least one. The worker
   /// begins with one and starts another where forks queue for it. Range 1 to 64; each has 128 MiB set aside.
   std::size_t cells = 0;

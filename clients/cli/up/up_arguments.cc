@@ -95,6 +95,7 @@ class UpArguments : public Command {
   int Run() override {
     const auto start = line_.ConfigureParts({&broker_, &worker_});
     if (start.exit) return *start.exit;
+    if (!key_.empty()) options_.keys = UpOptions::Keys::kGiven;
     PassOn(broker_, options_.broker_arguments);
     PassOn(worker_, options_.worker_arguments);
     for (auto* arguments : {&options_.broker_arguments, &options_.worker_arguments}) {
@@ -114,8 +115,10 @@ class UpArguments : public Command {
                  "HOST:PORT on loopback for /metrics, /livez and /readyz");
     broker_.Switch("allow_wasm", allow_wasm_, "whether jobs may ask for WebAssembly");
     broker_.CeilingsOf(ceilings_);
+    broker_.Text("key", key_, config::kAnyText, "file of the broker's secret key, for tcp:// endpoints");
+    broker_.Text("authorized", authorized_, config::kAnyText, "file of who may connect by TCP");
     // Not its `workers`: here that flag is a number.
-    for (const char* key : {"clients", "metrics", "allow_wasm", "ceilings.memoryMb"}) {
+    for (const char* key : {"clients", "key", "authorized", "metrics", "allow_wasm", "ceilings.memoryMb"}) {
       line_.AddFlag(broker_.At(key));
     }
   }
@@ -154,6 +157,8 @@ class UpArguments : public Command {
 
   UpOptions options_;
   std::string metrics_;
+  std::string key_;
+  std::string authorized_;
   bool allow_wasm_ = false;
   Ceilings ceilings_;
   WorkerFlags flags_;

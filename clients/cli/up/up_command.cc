@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -79,12 +80,14 @@ class Up {
     binaries_ = *binaries;
     clients_ = options_.client_endpoints;
     workers_at_ = options_.worker_endpoints;
-    if (clients_.empty() || workers_at_.empty()) {
+    const bool own_clients = NeedsOwn(clients_);
+    const bool own_workers = NeedsOwn(workers_at_);
+    if (own_clients || own_workers) {
       auto folder = PoolFolder::Make({"XDG_RUNTIME_DIR", "TMPDIR"});
       if (!folder) return Fail(folder.error());
       folder_ = std::move(*folder);
-      if (clients_.empty()) clients_ = {folder_.Endpoint("clients")};
-      if (workers_at_.empty()) workers_at_ = {folder_.Endpoint("workers")};
+      if (own_clients) clients_.push_back(folder_.Endpoint("clients"));
+      if (own_workers) workers_at_.push_back(folder_.Endpoint("workers"));
     }
     for (const auto* endpoints : {&clients_, &workers_at_}) {
       for (const std::string& endpoint : *endpoints) {
@@ -122,8 +125,25 @@ class Up {
     return Fail(ErrorKind::kInvalid, "nothing was started: what " + refused + " cannot take is above");
   }
 
+  static bool IsSocketFile(const std::string& endpoint) { return ReachOf(endpoint) == Reach::kSocketFile; }
+  static bool IsLoopback(const std::string& endpoint) { return ReachOf(endpoint) == Reach::kLoopback; }
+  bool has_keys() const { return options_.keys == UpOptions::Keys::kGiven; }
+  /// Whether this run needs an endpoint in a folder of its own: for want of others, or of one without keys.
+  bool NeedsOwn(const std::vector<std::string>& endpoints) const {
+    return endpoints.empty() ||
+           (has_keys() && std::none_of(endpoints.begin(), endpoints.end(), IsSocketFile));
+  }
+  /// The one for what this run itself connects.
+  const std::string& OwnOf(const std::vector<std::string>& endpoints) const {
+    if (!has_keys()) return endpoints.front();
+    return *std::find_if(endpoints.begin(), endpoints.end(), IsSocketFile);
+  }
+
   std::vector<std::string> BrokerArguments() const {
     std::vector<std::string> arguments = options_.broker_arguments;
+    const bool loopback = std::any_of(clients_.begin(), clients_.end(), IsLoopback) ||
+                          std::any_of(workers_at_.begin(), workers_at_.end(), IsLoopback);
+    if (loopback && !has_keys()) arguments.emplace_back("--plain-loopback");
     for (const std::string& endpoint : clients_) arguments.insert(arguments.end(), {"--clients", endpoint});
     for (const std::string& endpoint : workers_at_)
       arguments.insert(arguments.end(), {"--workers", endpoint});
@@ -132,7 +152,7 @@ class Up {
 
   std::vector<std::string> WorkerArguments() const {
     std::vector<std::string> arguments = options_.worker_arguments;
-    arguments.insert(arguments.end(), {"--broker", workers_at_.front()});
+    arguments.insert(arguments.end(), {"--broker", OwnOf(workers_at_)});
     return arguments;
   }
 
@@ -196,7 +216,7 @@ class Up {
       first_job_.reset();
       return;
     }
-    if (!first_job_) first_job_ = std::make_unique<FirstJob>(clients_.front());
+    if (!first_job_) first_job_ = std::make_unique<FirstJob>(OwnOf(clients_));
     const auto trial = first_job_->Ended();
     if (!trial) {
       if (!told_waiting_ && SteadyClock::now() - start_ >= kLongStart) {

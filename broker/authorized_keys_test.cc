@@ -1,0 +1,71 @@
+#include "broker/authorized_keys.h"
+
+#include <gtest/gtest.h>
+
+#include "common/keys/key.h"
+
+namespace skerry::broker {
+namespace {
+
+std::string NewKey() {
+  return keys::SecretKey::Generate().Public().text();
+}
+std::string Quoted(const std::string& text) {
+  return "\"" + text + "\"";
+}
+
+TEST(AuthorizedKeys, NameTenantsAndWorkersSeveralKeysEach) {
+  const std::string a = NewKey(), b = NewKey(), w = NewKey();
+  const auto keys = AuthorizedKeys::Parse(
+      "[clients]\nacme = [" + Quoted(a) + ", " + Quoted(b) + "]\n[workers]\n\"rack.1\" = " + Quoted(w) + "\n",
+      "f");
+  ASSERT_TRUE(keys) << keys.error().message;
+  EXPECT_EQ(*keys->Find(a), (Identity{Side::kClient, "acme", a}));
+  EXPECT_EQ(*keys->Find(b), (Identity{Side::kClient, "acme", b}));
+  EXPECT_EQ(*keys->Find(w), (Identity{Side::kWorker, "rack.1", w}));
+  EXPECT_EQ(keys->Find(NewKey()), nullptr);
+  EXPECT_TRUE(keys->Allows({Side::kClient, "acme", a}));
+  EXPECT_FALSE(keys->Allows({Side::kClient, "other", a})) << "the key has another owner now";
+}
+
+TEST(AuthorizedKeys, ThatAreRevokedAreNobodysWhereverElseTheyAreListed) {
+  const std::string a = NewKey(), b = NewKey();
+  const auto keys = AuthorizedKeys::Parse(
+      "revoked = [" + Quoted(a) + "]\n[clients]\nacme = [" + Quoted(a) + ", " + Quoted(b) + "]\n", "f");
+  ASSERT_TRUE(keys) << keys.error().message;
+  EXPECT_EQ(keys->Find(a), nullptr);
+  EXPECT_TRUE(keys->IsRevoked(a));
+  EXPECT_FALSE(keys->Allows({Side::kClient, "acme", a}));
+  EXPECT_NE(keys->Find(b), nullptr);
+}
+
+TEST(AuthorizedKeys, OfAnEmptyFileAreNone) {
+  const auto keys = AuthorizedKeys::Parse("# nobody yet\n[clients]\n[workers]\n", "f");
+  ASSERT_TRUE(keys) << keys.error().message;
+  EXPECT_EQ(keys->size(), 0u);
+}
+
+TEST(AuthorizedKeys, ToldWithEveryFaultAtOnceAndItsLine) {
+  const std::string a = NewKey();
+  const auto keys = AuthorizedKeys::Parse("revoked = [\"short\"]\nnonsense = 1\n[clients]\nacme = [" +
+                                              Quoted(a) + "]\n\"a/b\" = []\nnumber = 5\n[workers]\nw = [" +
+                                              Quoted(a) + "]\n[workers.more]\n[hosts]\n",
+                                          "f");
+  ASSERT_FALSE(keys);
+  const std::string& faults = keys.error().message;
+  for (const char* fault :
+       {"f:1: revoked: a public key must be 40 characters", "f:2: unknown name 'nonsense'",
+        "f:5: the name 'a/b' must be", "f:6: clients.number must be a list", "is listed before, for 'acme'",
+        "f:9: there is no table 'workers.more'", "f:10: there is no table 'hosts'"}) {
+    EXPECT_NE(faults.find(fault), std::string::npos) << fault << "\nin\n" << faults;
+  }
+}
+
+TEST(AuthorizedKeys, OfAFileThatIsNoTomlSayWhere) {
+  const auto keys = AuthorizedKeys::Parse("[clients\n", "f");
+  ASSERT_FALSE(keys);
+  EXPECT_TRUE(keys.error().message.starts_with("f:1:")) << keys.error().message;
+}
+
+}  // namespace
+}  // namespace skerry::broker

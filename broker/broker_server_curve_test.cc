@@ -1,0 +1,324 @@
+// The door over real sockets: CURVE on TCP, who is let in, who is cut off, and what it costs to be kept out.
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "broker/broker_server.h"
+#include "broker/broker_server_raw_peer.h"
+#include "common/fd.h"
+#include "common/keys/key_file.h"
+
+namespace skerry::broker {
+namespace {
+
+using keys::SecretKey;
+
+// Long enough for a handshake that would succeed, on a busy machine.
+constexpr Millis kNothingComes{300};
+
+std::uint16_t AnyFreePort() {
+  const Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  EXPECT_EQ(bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
+  EXPECT_EQ(getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
+  return ntohs(address.sin_port);
+}
+
+class DoorTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "skerry-door-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    clients_ = "tcp://127.0.0.1:" + std::to_string(AnyFreePort());
+    workers_ = "tcp://127.0.0.1:" + std::to_string(AnyFreePort());
+    local_ = "ipc://" + folder_ + "/c";
+    options_.client_endpoints = {clients_, local_};
+    options_.worker_endpoints = {workers_};
+    options_.config.heartbeat = Millis(100);
+    options_.config.peer_timeout = Millis(60'000);
+    options_.door.key_file = folder_ + "/broker.key";
+    options_.door.authorized_file = folder_ + "/authorized.toml";
+    ASSERT_TRUE(keys::WriteKeyFile(options_.door.key_file, {keys::Role::kBroker, "", broker_}));
+    Authorize({}, true);
+    reload_ = Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    StartServer();
+  }
+  void StartServer() {
+    auto server = BrokerServer::Start(options_);
+    ASSERT_TRUE(server) << server.error().message;
+    server_ = std::move(*server);
+    thread_ = std::thread([this] { server_->Run(stop_.get(), reload_.get()); });
+  }
+  void TearDown() override {
+    if (thread_.joinable()) {
+      Tell(stop_);
+      thread_.join();
+    }
+    server_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+
+  static void Tell(const Fd& fd) {
+    const std::uint64_t one = 1;
+    ASSERT_EQ(write(fd.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
+  }
+  static std::string Key(const SecretKey& key) { return "\"" + key.Public().text() + "\""; }
+  void Authorize(const std::vector<SecretKey>& revoked, bool second_key) {
+    std::ofstream list(options_.door.authorized_file, std::ios::trunc);
+    list << "revoked = [";
+    for (const SecretKey& key : revoked) list << Key(key) << ", ";
+    list << "]\n[clients]\nacme = [" << Key(acme_) << (second_key ? ", " + Key(acme_too_) : "")
+         << "]\nevil = [" << Key(evil_) << "]\n[workers]\nrack = " << Key(worker_) << "\n";
+  }
+  keys::LinkKeys With(const SecretKey& own, keys::Role role = keys::Role::kClient) const {
+    return {{role, "", own}, broker_.Public()};
+  }
+  RawPeer Client(const SecretKey& own, const std::string& session = "s") {
+    RawPeer peer(context_, clients_, With(own));
+    peer.Put(HelloOf(session));
+    return peer;
+  }
+  static wire::Hello HelloOf(const std::string& session) {
+    wire::Hello hello;
+    hello.session = SessionId(session);
+    return hello;
+  }
+  static wire::Hello WorkerHello() {
+    wire::Hello hello = HelloOf("w");
+    hello.role = wire::Role::kWorker;
+    hello.slots = 4;
+    hello.memory_mb = 4096;
+    return hello;
+  }
+  static wire::Submit JobOf(const std::string& tenant) {
+    wire::Submit submit;
+    submit.job.id = JobId("job");
+    submit.job.tenant = TenantId(tenant);
+    return submit;
+  }
+  /// What libzmq tells a peer of its handshake: the first failure.
+  static std::uint32_t FailureOf(curve::SocketMonitor& monitor, std::uint16_t what) {
+    for (int i = 0; i < kPatienceMs; ++i, std::this_thread::sleep_for(Millis(1))) {
+      const auto event = monitor.Next();
+      if (event && event->what == what) return event->value;
+    }
+    return 0;
+  }
+
+  const SecretKey broker_ = SecretKey::Generate(), acme_ = SecretKey::Generate(),
+                  acme_too_ = SecretKey::Generate(), evil_ = SecretKey::Generate(),
+                  worker_ = SecretKey::Generate(), stranger_ = SecretKey::Generate();
+  std::string folder_, clients_, workers_, local_;
+  ServerOptions options_;
+  const Fd stop_{eventfd(0, EFD_CLOEXEC)};
+  Fd reload_;
+  std::unique_ptr<BrokerServer> server_;
+  std::thread thread_;
+  zmq::context_t context_;
+};
+
+TEST_F(DoorTest, AJobGoesThereAndBackEncrypted) {
+  RawPeer worker(context_, workers_, With(worker_, keys::Role::kWorker));
+  worker.Put(WorkerHello());
+  ASSERT_TRUE(worker.Await<wire::Welcome>());
+  RawPeer client = Client(acme_);
+  ASSERT_TRUE(client.Await<wire::Welcome>());
+  const std::string code(100'000, 'c');
+  client.Put(JobOf("acme"), {code, ""});
+  const auto dispatch = worker.Await<wire::Dispatch>();
+  ASSERT_TRUE(dispatch);
+  EXPECT_EQ(worker.payloads.at(0), code);
+  wire::Final final;
+  final.lease = dispatch->lease;
+  final.ok = true;
+  worker.Put(final, {"42"});
+  ASSERT_TRUE(client.Await<wire::Final>());
+  EXPECT_EQ(client.payloads.at(0), "42");
+}
+
+TEST_F(DoorTest, TheSocketFileStaysPlainBesideIt) {
+  RawPeer local(context_, local_);
+  local.Put(HelloOf("s"));
+  ASSERT_TRUE(local.Await<wire::Welcome>());
+  local.Put(JobOf("anybody"), {"code", ""});
+  EXPECT_TRUE(local.Await<wire::Accepted>()) << "it may say who it is";
+}
+
+TEST_F(DoorTest, StrangersAreRefusedAndToldSo) {
+  RawPeer peer(context_, clients_, With(stranger_));
+  curve::SocketMonitor monitor(context_, peer.socket(), curve::kHandshakeFailures);
+  EXPECT_EQ(FailureOf(monitor, ZMQ_EVENT_HANDSHAKE_FAILED_AUTH), 400u);
+  peer.Put(HelloOf("s"));
+  EXPECT_TRUE(peer.HearsNothing(kNothingComes));
+}
+
+TEST_F(DoorTest, AKeyOpensOneDoorOnly) {
+  RawPeer client_at_workers(context_, workers_, With(acme_));
+  client_at_workers.Put(WorkerHello());
+  EXPECT_TRUE(client_at_workers.HearsNothing(kNothingComes));
+  RawPeer worker_at_clients(context_, clients_, With(worker_));
+  worker_at_clients.Put(HelloOf("s"));
+  EXPECT_TRUE(worker_at_clients.HearsNothing(kNothingComes));
+}
+
+TEST_F(DoorTest, WhoDoesNotEncryptIsRefused) {
+  RawPeer peer(context_, clients_);
+  curve::SocketMonitor monitor(context_, peer.socket(), curve::kHandshakeFailures);
+  EXPECT_EQ(FailureOf(monitor, ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL),
+            static_cast<std::uint32_t>(ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH));
+}
+
+TEST_F(DoorTest, WhoTakesAnotherForTheBrokerTellsItNothing) {
+  RawPeer peer(context_, clients_, keys::LinkKeys{{keys::Role::kClient, "", acme_}, stranger_.Public()});
+  peer.Put(HelloOf("s"));
+  EXPECT_TRUE(peer.HearsNothing(kNothingComes));
+}
+
+TEST_F(DoorTest, ATenantCannotTakeOverAnothersSession) {
+  RawPeer victim = Client(acme_, "nightly");
+  ASSERT_TRUE(victim.Await<wire::Welcome>());
+  victim.Put(JobOf("acme"), {"code", ""});
+  ASSERT_TRUE(victim.Await<wire::Accepted>());
+  RawPeer thief = Client(evil_, "nightly");
+  const auto welcome = thief.Await<wire::Welcome>();
+  ASSERT_TRUE(welcome);
+  EXPECT_FALSE(welcome->resumed);
+  thief.Put(wire::Cancel{JobId("job"), LeaseId()});
+  thief.Put(JobOf("acme"), {"code", ""});
+  const auto final = thief.Await<wire::Final>();
+  ASSERT_TRUE(final);
+  EXPECT_EQ(final->code, Code::kUnauthorized);
+  victim.Put(wire::Cancel{JobId("job"), LeaseId()});
+  const auto cancelled = victim.Await<wire::Final>();
+  ASSERT_TRUE(cancelled) << "it was still there to be cancelled";
+  EXPECT_EQ(cancelled->code, Code::kCancelled);
+}
+
+TEST_F(DoorTest, AForgedRoutingIdTakesNobodysPlace) {
+  RawPeer victim(context_, clients_, With(acme_), "routing");
+  victim.Put(HelloOf("s"));
+  ASSERT_TRUE(victim.Await<wire::Welcome>());
+  RawPeer forger(context_, clients_, With(evil_), "routing");
+  forger.Put(HelloOf("s"));
+  EXPECT_TRUE(forger.HearsNothing(kNothingComes)) << "libzmq serves the first of that name";
+  victim.Put(JobOf("acme"), {"code", ""});
+  EXPECT_TRUE(victim.Await<wire::Accepted>());
+}
+
+/// What a peer without keys says over ZMTP 3.0 to call itself by a key: its properties are its own to choose.
+std::string ForgedGreeting(const std::string& key) {
+  const auto property = [](const std::string& name, const std::string& value) {
+    return std::string(1, static_cast<char>(name.size())) + name + std::string(3, '\0') +
+           std::string(1, static_cast<char>(value.size())) + value;
+  };
+  const std::string signature = "\xFF" + std::string(8, '\0') + "\x7F";
+  const std::string ready =
+      "\x05READY" + property("Socket-Type", "DEALER") + property("Identity", "") + property("User-Id", key);
+  return signature + "\x03" + std::string(1, '\0') + "NULL" + std::string(16 + 32, '\0') + "\x04" +
+         std::string(1, static_cast<char>(ready.size())) + ready;
+}
+
+/// A message of one frame.
+std::string Frame(const std::string& text) {
+  return "\x02" + std::string(6, '\0') + static_cast<char>(text.size() >> 8) +
+         static_cast<char>(text.size()) + text;
+}
+
+void SayAndHear(int fd, const std::string& said, const std::string& until) {
+  ASSERT_EQ(write(fd, said.data(), said.size()), static_cast<ssize_t>(said.size()));
+  std::string heard;
+  char buffer[4096];
+  while (heard.find(until) == std::string::npos) {
+    const ssize_t got = read(fd, buffer, sizeof buffer);
+    ASSERT_GT(got, 0) << until << " did not come; " << heard.size() << " bytes were heard";
+    heard.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+TEST_F(DoorTest, WhoCallsItselfByAKeyOnTheSocketFileIsNobody) {
+  const Fd forger(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string path = folder_ + "/c";
+  ASSERT_LT(path.size(), sizeof address.sun_path);
+  std::copy(path.begin(), path.end(), address.sun_path);
+  ASSERT_EQ(connect(forger.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  SayAndHear(forger.get(), ForgedGreeting(acme_.Public().text()), "READY");
+  // It is served, as one that proved nothing.
+  SayAndHear(forger.get(), Frame(wire::Encode(HelloOf("forged"))), "sessionTtlMs");
+  RawPeer owner = Client(acme_, "forged");
+  const auto welcome = owner.Await<wire::Welcome>();
+  ASSERT_TRUE(welcome);
+  EXPECT_FALSE(welcome->resumed) << "the forger's session is not this tenant's";
+}
+
+TEST_F(DoorTest, ARevokedKeyIsCutOffAndOthersGoOn) {
+  RawPeer first = Client(acme_, "one"), second = Client(acme_too_, "two"), other = Client(evil_, "three");
+  for (RawPeer* peer : {&first, &second, &other}) ASSERT_TRUE(peer->Await<wire::Welcome>());
+  second.Put(JobOf("acme"), {"code", ""});
+  ASSERT_TRUE(second.Await<wire::Accepted>());
+  Authorize({acme_}, true);
+  Tell(reload_);
+  EXPECT_TRUE(first.Await<wire::Refuse>());
+  first.Put(HelloOf("one"));
+  RawPeer again = Client(acme_, "one");
+  EXPECT_TRUE(again.HearsNothing(kNothingComes));
+  for (RawPeer* peer : {&second, &other}) {
+    peer->Put(wire::Ping{77});
+    EXPECT_TRUE(peer->Await<wire::Pong>()) << "its link is the one that it had";
+  }
+  second.Put(JobOf("acme"), {"code", ""});
+  EXPECT_TRUE(second.Await<wire::Accepted>()) << "and so is its session";
+  Authorize({}, true);
+  Tell(reload_);
+  RawPeer back = Client(acme_, "one");
+  EXPECT_TRUE(back.Await<wire::Welcome>());
+}
+
+TEST_F(DoorTest, AListThatCannotBeReadLeavesTheOldOneInForce) {
+  RawPeer client = Client(acme_);
+  ASSERT_TRUE(client.Await<wire::Welcome>());
+  std::ofstream(options_.door.authorized_file, std::ios::trunc) << "[clients]\nacme = [\"half a ke";
+  Tell(reload_);
+  client.Put(wire::Ping{5});
+  EXPECT_TRUE(client.Await<wire::Pong>());
+  RawPeer newcomer = Client(acme_too_, "new");
+  EXPECT_TRUE(newcomer.Await<wire::Welcome>());
+}
+
+class DoorStart : public DoorTest {};
+
+TEST_F(DoorStart, RefusesKeysThatOthersReadAndListsThatOthersWrite) {
+  Tell(stop_);
+  thread_.join();
+  server_.reset();
+  const auto fault = [&](const std::string& file, mode_t mode, mode_t good) {
+    chmod(file.c_str(), mode);
+    const auto server = BrokerServer::Start(options_);
+    chmod(file.c_str(), good);
+    return server ? std::string() : server.error().message;
+  };
+  EXPECT_NE(fault(options_.door.key_file, 0640, 0600).find("chmod 600"), std::string::npos);
+  EXPECT_NE(fault(options_.door.authorized_file, 0666, 0644).find("chmod go-w"), std::string::npos);
+  std::filesystem::rename(options_.door.authorized_file, folder_ + "/elsewhere");
+  EXPECT_FALSE(BrokerServer::Start(options_)) << "no list: nobody is served";
+  std::filesystem::rename(folder_ + "/elsewhere", options_.door.authorized_file);
+  StartServer();
+}
+
+}  // namespace
+}  // namespace skerry::broker
