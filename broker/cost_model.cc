@@ -37,7 +37,7 @@ const CostModel::Average* CostModel::Find(Name name) const {
 std::uint64_t CostModel::Estimate(const Job& job) const {
   const Average* known = job.code_hash == nullptr ? nullptr : Find(OfProgram(job));
   if (known == nullptr) known = Find(OfTenant(job));
-  return known == nullptr ? kUnknownUs : known->us;
+  return known == nullptr ? of_all_us_ : known->us;
 }
 
 std::uint64_t CostModel::Learn(const Job& job, double cpu_ms) {
@@ -45,6 +45,7 @@ std::uint64_t CostModel::Learn(const Job& job, double cpu_ms) {
   const std::uint64_t us = std::max(kLeastUs, static_cast<std::uint64_t>(used));
   if (job.code_hash != nullptr) Add(OfProgram(job), us);
   Add(OfTenant(job), us);
+  of_all_us_ = (127 * of_all_us_ + us) / 128;
   return us;
 }
 

@@ -1,5 +1,6 @@
 // What a job is thought to cost in CPU time before it has run: what the last runs of its program cost, else
-// those of its tenant.
+// those of its tenant, else those of all. Of a tenant that is new, to guess more than others are charged
+// would make it wait for nothing, and less would let it pass them.
 //
 // A moving average: a quarter of each new run. Workers' figures are theirs to say: each is bounded by what
 // the job's limits let it use, and what is charged is put right when a job has ended, so that a wrong
@@ -22,8 +23,6 @@ class CostModel {
   static constexpr std::size_t kMaxKnown = 8192;
   /// A fork, its messages and its reaping cost something, whatever the program does.
   static constexpr std::uint64_t kLeastUs = 1'000;
-  /// Of a tenant that has not run anything yet.
-  static constexpr std::uint64_t kUnknownUs = 10'000;
 
   std::uint64_t Estimate(const Job& job) const;
   /// A run has ended, and its worker says that it used so much. Returns what it is taken to have cost, us.
@@ -42,6 +41,7 @@ class CostModel {
 
   std::list<Average> order_;  // the last learnt at the end
   std::unordered_map<Name, std::list<Average>::iterator> known_;
+  std::uint64_t of_all_us_ = kLeastUs;  // of some hundred runs
 };
 
 }  // namespace skerry::broker

@@ -22,8 +22,8 @@ void Rekey(Map& map, const typename Map::key_type& from, const typename Map::key
 }
 
 template <class Idle>
-bool ForgetsFirst(const Idle& idle, std::uint64_t floor) {
-  return !idle.empty() && (idle.begin()->first.first <= floor || idle.size() > FairQueue::kMaxIdle);
+bool ForgetsFirst(const Idle& idle, std::uint64_t beginning) {
+  return !idle.empty() && (idle.begin()->first.first <= beginning || idle.size() > FairQueue::kMaxIdle);
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ FairTenant& FairQueue::TenantOf(const TenantId& id) {
   if (fresh) {
     tenant.id = id;
     tenant.share = share_of_(id);
-    tenant.tag = {floor_, next_serial_++};
+    tenant.tag = {0, next_serial_++};  // until it begins to wait
   } else if (tenant.queued == 0 && tenant.running == 0) {
     idle_.erase(tenant.tag);
   }
@@ -57,7 +57,7 @@ FairUser& FairQueue::UserOf(FairTenant& tenant, const UserId& id) {
   if (fresh) {
     user.id = id;
     user.tenant = &tenant;
-    user.tag = {tenant.user_floor, next_serial_++};
+    user.tag = {0, next_serial_++};
   } else if (user.lines == 0) {
     tenant.idle_users.erase(user.tag);
   }
@@ -147,8 +147,18 @@ void FairQueue::BeginWaiting(FairLine& line) {
   FairUser& user = *line.user;
   FairTenant& tenant = *user.tenant;
   if (user.waiting++ > 0) return;
-  user.tag.first = std::max(user.tag.first, tenant.user_floor);
-  if (tenant.waiting++ == 0) tenant.tag.first = std::max(tenant.tag.first, floor_);
+  user.tag.first = std::max(user.tag.first, Beginning(tenant));
+  if (tenant.waiting++ == 0) tenant.tag.first = std::max(tenant.tag.first, Beginning());
+}
+
+std::uint64_t FairQueue::Beginning() const {
+  return next_.empty() ? floor_ : std::min(floor_, next_.begin()->first.first);
+}
+
+std::uint64_t FairQueue::Beginning(const FairTenant& tenant) {
+  std::uint64_t least = tenant.user_floor;
+  for (const auto& [priority, users] : tenant.bands) least = std::min(least, users.begin()->first.first);
+  return least;
 }
 
 void FairQueue::EndWaiting(FairLine& line) {
@@ -203,7 +213,7 @@ void FairQueue::Charge(FairUser& user, std::int64_t cost_us) {
 }
 
 void FairQueue::ForgetIdleUsers(FairTenant& tenant) {
-  while (ForgetsFirst(tenant.idle_users, tenant.user_floor)) {
+  while (ForgetsFirst(tenant.idle_users, Beginning(tenant))) {
     const auto gone = tenant.users.find(tenant.idle_users.begin()->second->id);
     tenant.idle_users.erase(tenant.idle_users.begin());
     tenant.users.erase(gone);
@@ -212,7 +222,7 @@ void FairQueue::ForgetIdleUsers(FairTenant& tenant) {
 
 void FairQueue::Tidy(FairTenant& tenant) {
   if (tenant.queued == 0 && tenant.running == 0) idle_.emplace(tenant.tag, &tenant);
-  while (ForgetsFirst(idle_, floor_)) {
+  while (ForgetsFirst(idle_, Beginning())) {
     const auto gone = tenants_.find(idle_.begin()->second->id);
     idle_.erase(idle_.begin());
     tenants_.erase(gone);

@@ -5,7 +5,10 @@
 // thought to cost, divided by its weight, when they start, and put right when they have ended; the one that
 // has been charged least is next. (Start-time fair queueing: Goyal, Vin and Cheng, "Start-time Fair Queuing",
 // 1996. Two tenants that both wait are never further apart than one job of each.) Who comes, or comes back,
-// begins where the others are: nobody saves up by not asking. Users of a tenant share alike, the same way.
+// begins where those are that wait: nobody saves up by not asking. That is where they are once jobs that were
+// thought dearer than they were have been put right, and not where they had seemed to be: else a hundred jobs
+// charged too much would be a lead of a hundred jobs over all who came meanwhile. Users of a tenant share
+// alike, the same way.
 //
 // A job of priority p goes before those that have waited less than p times `ageing` longer: high priorities
 // go first, and no low one waits for ever.
@@ -76,7 +79,7 @@ struct FairTenant {
   std::uint64_t queued = 0;  ///< parked ones included
   std::uint64_t running = 0;
   std::size_t waiting = 0;       ///< users that have lines that are not held
-  std::uint64_t user_floor = 0;  ///< where users begin
+  std::uint64_t user_floor = 0;  ///< where users begin, or lower where one that waits is
   bool listed = false;
   std::unordered_map<UserId, FairUser> users;
   std::map<std::int8_t, std::map<FairTag, FairUser*>> bands;  ///< by priority: users with ready lines
@@ -160,6 +163,9 @@ class FairQueue {
   void Charge(FairTenant& tenant, std::int64_t cost_us);
   // Those who have nothing here are forgotten where nothing is lost by it.
   static void ForgetIdleUsers(FairTenant& tenant);
+  /// Where who comes begins.
+  std::uint64_t Beginning() const;
+  static std::uint64_t Beginning(const FairTenant& tenant);
   void Tidy(FairTenant& tenant);
   Job* FrontOf(const FairTenant& tenant) const;
 
@@ -171,7 +177,7 @@ class FairQueue {
   std::map<FairTag, FairTenant*> next_;  // those that may be
   std::map<FairTag, FairTenant*> idle_;
   std::vector<FairLine*> aside_;
-  std::uint64_t floor_ = 0;  // where tenants begin
+  std::uint64_t floor_ = 0;  // where tenants begin, or lower where one that waits is
   std::uint64_t next_serial_ = 1;
   std::size_t held_ = 0;
 };

@@ -87,6 +87,39 @@ TEST(FairQueue, AnEstimateIsPutRightWhenTheJobHasEnded) {
   EXPECT_EQ(bench.RunTenant(), "a");
 }
 
+TEST(FairQueue, WhatWasChargedTooMuchIsNoLeadOverThoseWhoComeOnceItIsPutRight) {
+  for (const bool users : {false, true}) {
+    Bench bench;
+    const auto ask = [users](const std::string& who) {
+      return users ? Bench::Ask{.user = who} : Bench::Ask{.tenant = who};
+    };
+    for (int i = 0; i < 100; ++i) bench.Submit(ask("early"));
+    std::vector<Job*> running;
+    for (int i = 0; i < 10; ++i) running.push_back(bench.Run(10'000));
+    for (Job* job : running) bench.End(job, 1'000);
+    for (int i = 0; i < 10; ++i) bench.Submit(ask("late"));
+    std::string order;
+    for (int i = 0; i < 8; ++i) {
+      const Job* job = bench.Run();
+      order += (users ? job->account->user.str() : job->account->tenant.str())[0];
+    }
+    EXPECT_EQ(order, "elelelel") << (users ? "users" : "tenants");
+  }
+}
+
+TEST(FairQueue, NobodyLosesItsDebtByBeingForgottenWhileAnotherIsBehind) {
+  Bench bench;
+  for (int i = 0; i < 50; ++i) bench.Submit({.tenant = "early"});
+  std::vector<Job*> dear;
+  for (int i = 0; i < 4; ++i) dear.push_back(bench.Run(10'000));
+  Job* of_other = bench.Submit({.tenant = "other"});
+  ASSERT_EQ(bench.Run(30'000), of_other);
+  bench.End(of_other, 30'000);              // it has nothing here now
+  for (Job* job : dear) bench.End(job, 0);  // and the first is back at the beginning
+  for (int i = 0; i < 40; ++i) bench.Submit({.tenant = "other"});
+  for (int i = 0; i < 30; ++i) EXPECT_EQ(bench.RunTenant(), "early") << i;
+}
+
 TEST(FairQueue, NobodySavesUpByNotAsking) {
   Bench bench;
   for (int i = 0; i < 60; ++i) bench.Submit({.tenant = "busy"});
