@@ -62,6 +62,7 @@ Status RunBrokerBench(const Setting& setting);
 Status RunLatencyBench(const Setting& setting);
 Status RunOverloadBench(const Setting& setting);
 Status RunReadyMadeBench(const Setting& setting);
+Status RunScalingBench(const Setting& setting);
 Status RunCostsBench(const Setting& setting);
 Status RunPeersBench(const Setting& setting);
 

@@ -43,17 +43,24 @@ Result<std::unique_ptr<Pool>> Pool::Start(const std::string& binaries, const Poo
   if (auto bound = AwaitBound(*pool->broker_, pool->clients()); !bound) return Fail(bound.error());
   if (auto bound = AwaitBound(*pool->broker_, pool->workers()); !bound) return Fail(bound.error());
   if (!flags.worker) return pool;
-  arguments = {"--broker", pool->workers(), "--log-level", "warn"};
-  arguments.insert(arguments.end(), flags.worker->begin(), flags.worker->end());
-  auto worker = cli::ChildProcess::Start(binaries + "/skerry-worker", arguments, cli::Surroundings::kPrivate);
-  if (!worker) return Fail(worker.error());
-  pool->worker_ = std::move(*worker);
+  if (auto added = pool->AddWorker(binaries, *flags.worker); !added) return Fail(added.error());
   return pool;
 }
 
+Status Pool::AddWorker(const std::string& binaries, const std::vector<std::string>& flags) {
+  std::vector<std::string> arguments = {"--broker", workers(), "--log-level", "warn"};
+  arguments.insert(arguments.end(), flags.begin(), flags.end());
+  auto worker = cli::ChildProcess::Start(binaries + "/skerry-worker", arguments, cli::Surroundings::kPrivate);
+  if (!worker) return Fail(worker.error());
+  workers_.push_back(std::move(*worker));
+  return {};
+}
+
 Pool::~Pool() {
-  // The broker last: the worker says BYE to it.
-  if (worker_) worker_->Stop(kGrace);
+  // The broker last: workers say BYE to it.
+  std::vector<cli::ChildProcess*> workers;
+  for (cli::ChildProcess& worker : workers_) workers.push_back(&worker);
+  cli::StopTogether(workers, kGrace);
   if (broker_) broker_->Stop(kGrace);
 }
 

@@ -1,4 +1,4 @@
-// A broker and, if wanted, a worker of our own for one bench, with flags as the bench asks and pids that can
+// A broker and, if wanted, workers of our own for one bench, with flags as the bench asks and pids that can
 // be looked at.
 //
 // Threads: the main thread (see ChildProcess). Ownership: the destructor ends the processes and removes their
@@ -31,17 +31,20 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
+  /// Another one.
+  Status AddWorker(const std::string& binaries, const std::vector<std::string>& flags);
+
   std::string clients() const { return folder_.Endpoint("clients"); }
   std::string workers() const { return folder_.Endpoint("workers"); }
   pid_t broker_pid() const { return broker_->pid(); }
-  pid_t worker_pid() const { return worker_->pid(); }
+  pid_t worker_pid(std::size_t index = 0) const { return workers_.at(index).pid(); }
 
  private:
   Pool() = default;
 
   cli::PoolFolder folder_;
   std::optional<cli::ChildProcess> broker_;
-  std::optional<cli::ChildProcess> worker_;
+  std::vector<cli::ChildProcess> workers_;
 };
 
 /// Until `child` has bound its ipc:// endpoint.

@@ -3,7 +3,9 @@
 #include <sys/wait.h>
 
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 namespace skerry::bench {
@@ -35,6 +37,24 @@ TEST(SkerryBench, PrintsOneObjectALineWithARatioToItsBaseline) {
   EXPECT_EQ(line.value("baseline", ""), "bare");
   EXPECT_GT(line.value("jobsPerSecond", 0.0), 0) << last;
   EXPECT_GT(line.value("ratio", 0.0), 0) << last;
+}
+
+// Jobs that wait leave the processor alone: these ratios hold on a busy machine as well.
+TEST(SkerryBench, TwoAndFourWorkersGiveTwiceAndFourTimesWhatOneGivesButForAFewPercent) {
+  const Ran ran = RunBench("scaling --quick --json");
+  ASSERT_EQ(ran.status, 0) << ran.out;
+  std::istringstream lines(ran.out);
+  std::map<int, double> ratios;
+  bool simulated = false;
+  for (std::string text; std::getline(lines, text);) {
+    const auto line = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!line.is_object()) continue;
+    if (line.contains("ratio")) ratios[line.value("workers", 0)] = line.value("ratio", 0.0);
+    simulated = simulated || (line.value("tenants", 0) == 10'000 && line.value("usPerJob", 0.0) > 0);
+  }
+  EXPECT_GE(ratios[2], 1.8) << ran.out;
+  EXPECT_GE(ratios[4], 3.4) << ran.out;
+  EXPECT_TRUE(simulated) << ran.out;
 }
 
 TEST(SkerryBench, RefusesWhatItDoesNotKnowAndSaysWhatThereIs) {
