@@ -74,8 +74,8 @@ std::optional<std::string> Network::Missing() {
   const std::string name = std::string(kPrefix) + std::to_string(getpid()) + "-try";
   const Said added = Say("ip netns add " + name);
   if (added.code != 0) return "no network namespace can be made here: " + added.words;
-  const Said linked = Say("ip -n " + name + " link add a type veth peer name b");
-  const Said bridged = Say("ip -n " + name + " link add c type bridge");
+  const Said linked = Say("ip -n " + name + " link add name one type veth peer name other");
+  const Said bridged = Say("ip -n " + name + " link add name bridge type bridge");
   Say("ip netns del " + name);
   if (linked.code != 0) return "this kernel has no veth: " + linked.words;
   if (bridged.code != 0) return "this kernel has no bridge: " + bridged.words;
@@ -99,7 +99,7 @@ Network::Network(const std::vector<std::string>& nodes)
   RemoveStale();
   try {
     Must("ip netns add " + NameOf(kHub));
-    Must("ip -n " + NameOf(kHub) + " link add br0 type bridge");
+    Must("ip -n " + NameOf(kHub) + " link add name br0 type bridge");
     Must("ip -n " + NameOf(kHub) + " link set br0 up");
     for (const std::string& node : nodes) AddNode(node);
     const std::string try_netem = "tc -n " + NameOf(kHub) + " qdisc add dev br0 root netem delay 1ms";
@@ -135,7 +135,7 @@ void Network::AddNode(const std::string& node) {
   const std::string inside = "ip -n " + NameOf(node);
   const std::string hub = "ip -n " + NameOf(kHub);
   Must("ip netns add " + NameOf(node));
-  Must(hub + " link add " + state.port + " type veth peer name eth0 netns " + NameOf(node));
+  Must(hub + " link add name " + state.port + " type veth peer name eth0 netns " + NameOf(node));
   Must(hub + " link set " + state.port + " master br0 up");
   Must(inside + " link set lo up");
   Must(inside + " addr add " + AddressOf(node) + "/24 dev eth0");
@@ -146,7 +146,8 @@ std::string Network::AddressOf(const std::string& node) const {
   return "10.77.0." + std::to_string(nodes_.at(node).number + 1);
 }
 
-std::vector<std::string> Network::Inside(const std::string& node, const std::vector<std::string>& argv) const {
+std::vector<std::string> Network::Inside(const std::string& node,
+                                         const std::vector<std::string>& argv) const {
   // nsenter becomes the program: the pid is the program's, and what its parent's death means stays with it.
   std::vector<std::string> line = {"/usr/bin/nsenter", "--net=" + std::string(kFolder) + "/" + NameOf(node)};
   line.insert(line.end(), argv.begin(), argv.end());
@@ -166,7 +167,8 @@ void Network::Degrade(const std::string& node, milliseconds delay, unsigned lost
   const std::string hub = NameOf(kHub);
   if (has_netem_) {
     const std::string how = " root netem delay " + std::to_string(delay.count()) + "ms loss " +
-                            std::to_string(lost_per_mille / 10) + "." + std::to_string(lost_per_mille % 10) + "%";
+                            std::to_string(lost_per_mille / 10) + "." + std::to_string(lost_per_mille % 10) +
+                            "%";
     Must("tc -n " + hub + " qdisc replace dev " + state.port + how);
     Must("tc -n " + NameOf(node) + " qdisc replace dev eth0" + how);
     return;
@@ -175,7 +177,7 @@ void Network::Degrade(const std::string& node, milliseconds delay, unsigned lost
   const std::string in = state.port + "i";
   const std::string out = state.port + "o";
   Must("ip -n " + hub + " link set " + state.port + " nomaster");
-  Must("ip -n " + hub + " link add " + in + " type veth peer name " + out);
+  Must("ip -n " + hub + " link add name " + in + " type veth peer name " + out);
   Must("ip -n " + hub + " link set " + in + " up");
   Must("ip -n " + hub + " link set " + out + " master br0 up");
   const Fd home = OpenNamespace("/proc/thread-self/ns/net");
@@ -205,7 +207,8 @@ Network::Visit::Visit(const Network& network, const std::string& node)
 }
 
 Network::Visit::~Visit() {
-  if (setns(home_.get(), CLONE_NEWNET) != 0) std::abort();  // this thread would do what it should not, where not
+  if (setns(home_.get(), CLONE_NEWNET) != 0)
+    std::abort();  // this thread would do what it should not, where not
 }
 
 }  // namespace skerry::testing

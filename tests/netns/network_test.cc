@@ -1,9 +1,11 @@
 // That the network of these tests does what it says: else what is shown on it would be worth nothing.
 #include <arpa/inet.h>
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <filesystem>

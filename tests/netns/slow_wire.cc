@@ -81,7 +81,8 @@ void SlowWire::Work() {
   std::mt19937_64 random(manners_.seed);
   std::deque<Frame> under_way;  // all take as long: the first is due first
   std::vector<char> buffer(kLargestFrame);
-  std::array<pollfd, 3> ready = {{{stop_.get(), POLLIN, 0}, {one_.get(), POLLIN, 0}, {other_.get(), POLLIN, 0}}};
+  std::array<pollfd, 3> ready = {
+      {{stop_.get(), POLLIN, 0}, {one_.get(), POLLIN, 0}, {other_.get(), POLLIN, 0}}};
   for (;;) {
     const auto now = steady_clock::now();
     for (; !under_way.empty() && under_way.front().due <= now; under_way.pop_front()) {
@@ -90,11 +91,12 @@ void SlowWire::Work() {
     }
     int wait = -1;
     if (!under_way.empty())
-      wait = static_cast<int>(
-          std::chrono::ceil<std::chrono::milliseconds>(under_way.front().due - now).count());
+      wait =
+          static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(under_way.front().due - now).count());
     if (poll(ready.data(), ready.size(), wait) < 0 && errno != EINTR) return;
     if ((ready[0].revents & POLLIN) != 0) return;
-    for (const auto& [from, to] : {std::pair(one_.get(), other_.get()), std::pair(other_.get(), one_.get())}) {
+    for (const auto& [from, to] :
+         {std::pair(one_.get(), other_.get()), std::pair(other_.get(), one_.get())}) {
       for (ssize_t size = 0; (size = recv(from, buffer.data(), buffer.size(), MSG_DONTWAIT)) > 0;) {
         if (random() % 1000 < manners_.lost_per_mille || under_way.size() >= kMostUnderWay) {
           ++lost_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <random>
 #include <utility>
 
 #include "clients/cli/job_line.h"
@@ -74,6 +75,11 @@ const std::map<std::string, Finished>& Load::Join() {
   return finished_;
 }
 
+TimePoint Load::NextDue(TimePoint due, TimePoint now) const {
+  if (pace_.gap) return due + pace_.gap();
+  return pace_.every == Millis(0) ? now : due + pace_.every;
+}
+
 void Load::Work(const std::string& broker) {
   ClientOptions options;
   options.broker = broker;
@@ -83,7 +89,7 @@ void Load::Work(const std::string& broker) {
   if (!client) return faults_.push_back(client.error().message);
   Run run{.client = std::move(*client)};
   bool more = true;
-  for (TimePoint due = SteadyClock::now(); faults_.empty();) {
+  for (TimePoint due = SteadyClock::now(); faults_.empty() && !abandoned_;) {
     more = more && !stop_;
     if (!more && run.under_way.empty()) return;
     const TimePoint now = SteadyClock::now();
@@ -94,7 +100,7 @@ void Load::Work(const std::string& broker) {
       more = job.has_value();
       if (!more) continue;
       if (auto fault = run.Submit(*job, due)) faults_.push_back(*fault);
-      due = pace_.every == Millis(0) ? now : due + pace_.every;
+      due = NextDue(due, now);
       continue;
     }
     constexpr Millis kLookUp{50};  // for Stop
@@ -115,6 +121,12 @@ Load::Source Each(std::vector<Job> jobs) {
 
 Load::Source Endless(const std::string& prefix, const Job& like) {
   return [prefix, like, next = 0]() mutable { return like.As(prefix + std::to_string(next++)); };
+}
+
+std::function<Micros()> PoissonGaps(double per_second, std::uint64_t seed) {
+  return [random = std::mt19937_64(seed), gap = std::exponential_distribution<double>(per_second)]() mutable {
+    return std::chrono::duration_cast<Micros>(std::chrono::duration<double>(gap(random)));
+  };
 }
 
 double Quantile(std::vector<double> values, double part) {

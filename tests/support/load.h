@@ -27,6 +27,8 @@ namespace skerry::testing {
 struct Pace {
   std::uint64_t window = 256;  ///< jobs unfinished at once
   Millis every{0};             ///< one is due this long after the one before; 0: whenever the window has room
+  /// In place of `every`: how long after the one before the next is due.
+  std::function<Micros()> gap = {};
 };
 
 struct Finished {
@@ -47,18 +49,22 @@ class Load {
 
   /// No more jobs are submitted.
   void Stop() { stop_ = true; }
+  /// Nor is the end of any waited for: the client takes its leave, and the broker drops what it had.
+  void Abandon() { abandoned_ = true; }
   std::size_t finished() const { return done_; }
   /// Waits for the end of every job. By id.
   const std::map<std::string, Finished>& Join();
 
  private:
   struct Run;
+  TimePoint NextDue(TimePoint due, TimePoint now) const;
   void Work(const std::string& broker);
 
   const Pace pace_;
   const Source next_;
   const HostCallHandler on_call_;
   std::atomic<bool> stop_{false};
+  std::atomic<bool> abandoned_{false};
   std::atomic<std::size_t> done_{0};
   std::map<std::string, Finished> finished_;
   std::vector<std::string> faults_;
@@ -69,6 +75,9 @@ class Load {
 Load::Source Each(std::vector<Job> jobs);
 /// `prefix`0, `prefix`1, ... with the same code, until the load is stopped.
 Load::Source Endless(const std::string& prefix, const Job& like);
+
+/// Arrivals that know nothing of each other, so many a second on average: for Pace::gap.
+std::function<Micros()> PoissonGaps(double per_second, std::uint64_t seed);
 
 /// The value below which `part` (0 to 1) of the values lie; they must not be none.
 double Quantile(std::vector<double> values, double part);
