@@ -16,6 +16,7 @@ struct Load::Run {
   struct UnderWay {
     TimePoint due;
     std::string events;  // inside of the result line's array
+    TimePoint cancelled = {};
   };
 
   std::unique_ptr<Client> client;
@@ -24,6 +25,20 @@ struct Load::Run {
   std::map<std::string, Finished> ended = {};
   std::optional<std::string> fault = std::nullopt;
   std::uint64_t submitted = 0;
+  std::multimap<TimePoint, JobId> cancels = {};
+
+  void CancelDue(TimePoint now) {
+    for (; !cancels.empty() && cancels.begin()->first <= now; cancels.erase(cancels.begin())) {
+      const auto job = under_way.find(cancels.begin()->second.str());
+      if (job == under_way.end()) continue;
+      job->second.cancelled = now;
+      client->Cancel(cancels.begin()->second);
+    }
+  }
+  Millis NextCancel(TimePoint now) const {
+    if (cancels.empty()) return Millis::max();
+    return std::max(std::chrono::ceil<Millis>(cancels.begin()->first - now), Millis(0));
+  }
 
   /// Nothing: it is taken; else why it cannot be.
   std::optional<std::string> Submit(const Job& job, TimePoint due) {
@@ -54,18 +69,42 @@ struct Load::Run {
     }
     std::string line = cli::ResultLine(final.id, cli::Checked(final.outcome), job.mapped().events);
     line.pop_back();  // its newline
-    const std::chrono::duration<double, std::milli> latency = SteadyClock::now() - job.mapped().due;
+    using FloatMillis = std::chrono::duration<double, std::milli>;
+    const TimePoint now = SteadyClock::now();
+    const FloatMillis latency = now - job.mapped().due;
+    const FloatMillis cancel =
+        job.mapped().cancelled == TimePoint() ? FloatMillis(0) : now - job.mapped().cancelled;
     auto json = ParseJson(line);
     if (!json) fault = "not a result line: " + line.substr(0, 500);
-    ended[final.id.str()] = {JobResult(std::move(json).value_or(Json()), std::move(line)), latency.count()};
+    ended[final.id.str()] = {JobResult(std::move(json).value_or(Json()), std::move(line)), latency.count(),
+                             std::chrono::system_clock::now(), cancel.count()};
   }
 };
 
+namespace {
+
+ClientOptions OptionsFor(std::string broker, HostCallHandler on_call) {
+  ClientOptions options;
+  options.broker = std::move(broker);
+  options.on_call = std::move(on_call);
+  return options;
+}
+
+ClientOptions With(ClientOptions options, std::uint64_t window) {
+  options.max_in_flight = window;
+  return options;
+}
+
+}  // namespace
+
 Load::Load(std::string broker, Pace pace, Source next, HostCallHandler on_call)
-    : pace_(pace),
+    : Load(OptionsFor(std::move(broker), std::move(on_call)), std::move(pace), std::move(next)) {}
+
+Load::Load(ClientOptions options, Pace pace, Source next)
+    : options_(With(std::move(options), pace.window)),
+      pace_(std::move(pace)),
       next_(std::move(next)),
-      on_call_(std::move(on_call)),
-      thread_([this, broker = std::move(broker)] { Work(broker); }) {}
+      thread_([this] { Work(); }) {}
 
 const std::map<std::string, Finished>& Load::Join() {
   if (thread_.joinable()) {
@@ -80,12 +119,8 @@ TimePoint Load::NextDue(TimePoint due, TimePoint now) const {
   return pace_.every == Millis(0) ? now : due + pace_.every;
 }
 
-void Load::Work(const std::string& broker) {
-  ClientOptions options;
-  options.broker = broker;
-  options.max_in_flight = pace_.window;
-  options.on_call = on_call_;
-  auto client = Client::Connect(options);
+void Load::Work() {
+  auto client = Client::Connect(options_);
   if (!client) return faults_.push_back(client.error().message);
   Run run{.client = std::move(*client)};
   bool more = true;
@@ -100,12 +135,14 @@ void Load::Work(const std::string& broker) {
       more = job.has_value();
       if (!more) continue;
       if (auto fault = run.Submit(*job, due)) faults_.push_back(*fault);
+      if (pace_.cancel_after) run.cancels.emplace(now + pace_.cancel_after(), JobId(job->id()));
       due = NextDue(due, now);
       continue;
     }
     constexpr Millis kLookUp{50};  // for Stop
+    run.CancelDue(now);
     const Millis wait = more && room ? std::chrono::ceil<Millis>(due - now) : kLookUp;
-    const auto event = run.client->Next(std::min(wait, kLookUp));
+    const auto event = run.client->Next(std::min({wait, kLookUp, run.NextCancel(now)}));
     if (!event) continue;
     run.Handle(*event);
     for (; !run.ended.empty(); ++done_) finished_.insert(run.ended.extract(run.ended.begin()));

@@ -12,11 +12,13 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "clients/cpp/client_types.h"
@@ -29,12 +31,16 @@ struct Pace {
   Millis every{0};             ///< one is due this long after the one before; 0: whenever the window has room
   /// In place of `every`: how long after the one before the next is due.
   std::function<Micros()> gap = {};
+  /// How long after its submission a job is cancelled, if it has not ended; none: it is not.
+  std::function<Micros()> cancel_after = {};
 };
 
 struct Finished {
   JobResult result;
   /// From when it was due to when its final was there. None is due while the window is full.
   double latency_ms = 0;
+  std::chrono::system_clock::time_point when{};  ///< its final was there
+  double cancel_ms = 0;                          ///< from its cancel to its final, where it was cancelled
 };
 
 class Load {
@@ -43,6 +49,8 @@ class Load {
   using Source = std::function<std::optional<Job>()>;
 
   Load(std::string broker, Pace pace, Source next, HostCallHandler on_call = {});
+  /// The window is the pace's.
+  Load(ClientOptions options, Pace pace, Source next);
   ~Load() { Join(); }
   Load(const Load&) = delete;
   Load& operator=(const Load&) = delete;
@@ -58,11 +66,11 @@ class Load {
  private:
   struct Run;
   TimePoint NextDue(TimePoint due, TimePoint now) const;
-  void Work(const std::string& broker);
+  void Work();
 
+  const ClientOptions options_;
   const Pace pace_;
   const Source next_;
-  const HostCallHandler on_call_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> abandoned_{false};
   std::atomic<std::size_t> done_{0};
