@@ -23,7 +23,7 @@ constexpr milliseconds kBaseline{3'000};
 constexpr milliseconds kOver{1'000};  // what a rate is taken over
 constexpr double kIsBack = 0.5;       // of what it was at first
 constexpr milliseconds kBackWithin{5'000};
-constexpr milliseconds kFlowsEvenSlowly{3'000};
+constexpr milliseconds kFlowsEvenSlowly{2'000};
 constexpr milliseconds kGivenUp{60'000};
 constexpr std::chrono::minutes kEnd{3};
 constexpr int kFileClient = 3;

@@ -43,7 +43,7 @@ TEST_F(NetworkFaults, ALinkThatIsCutOrSilentCostsNoJobItsOneFinal) {
 
 TEST_F(NetworkFaults, ALinkOf200MillisecondsThatLosesPacketsOnlySlowsThingsDown) {
   LiveThrough({{Fault::kSlow, "broker0"}, {Fault::kSlow, "worker1"}, {Fault::kSlow, "client0"}},
-              milliseconds(3'000));
+              milliseconds(2'000));
 }
 
 TEST_F(NetworkFaults, AProgramThatIsKilledAndComesBackCostsNoJobItsOneFinal) {
