@@ -17,8 +17,8 @@
 #include <optional>
 #include <string>
 
+#include "common/back_off.h"
 #include "common/worker_stats.h"
-#include "worker/agent/back_off.h"
 #include "worker/agent/cell_starter.h"
 #include "worker/agent/event_loop.h"
 #include "worker/agent/isolate.h"

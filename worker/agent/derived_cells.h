@@ -27,8 +27,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/back_off.h"
 #include "common/worker_stats.h"
-#include "worker/agent/back_off.h"
 #include "worker/agent/cell_supervisor.h"
 #include "worker/agent/derived_cell.h"
 #include "worker/agent/job_plan.h"

@@ -7,7 +7,7 @@
 
 #include "common/units.h"
 
-namespace skerry::agent {
+namespace skerry {
 
 class BackOff {
  public:
@@ -34,4 +34,4 @@ class BackOff {
   int failures_ = 0;
 };
 
-}  // namespace skerry::agent
+}  // namespace skerry
