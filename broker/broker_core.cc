@@ -368,7 +368,8 @@ BrokerGauges BrokerCore::gauges() const {
           ledger_.program_bytes(),
           workers_.Sums(),
           SessionSums{sessions_.size(), sessions_.away(), kept.finals, kept.final_bytes, kept.own_bytes},
-          workers_.Builds()};
+          workers_.Builds(),
+          ledger_.rates().sums()};
 }
 
 void BrokerCore::OnUndeliverable(Send send, TimePoint now) {

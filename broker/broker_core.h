@@ -22,9 +22,13 @@
 #include "broker/outbox.h"
 #include "broker/quarantine.h"
 #include "broker/session_registry.h"
+#include "broker/tenant_rates.h"
 #include "broker/worker_registry.h"
 
 namespace skerry::broker {
+
+/// Whether a job has counted in its rates, or was answered otherwise.
+enum class VerdictUse : bool { kUnused, kUsed };
 
 class BrokerCore {
  public:
@@ -51,6 +55,14 @@ class BrokerCore {
 
   /// What tenants may have from now on: none is known before the first of these.
   void SetTenants(Tenants tenants, TimePoint now);
+
+  // Of rates that brokers share (submit_gate.h).
+  /// What has to be asked before this message is heard; none: nothing.
+  std::optional<RateAsk> AskFor(const Peer& from, const wire::Header& header);
+  /// A SUBMIT that was asked about.
+  VerdictUse OnRatedSubmit(const Peer& from, wire::Header header, std::vector<Payload> payloads,
+                           const RateVerdict& verdict, TimePoint now);
+  void ShareRates(RateSharing sharing, std::uint64_t brokers);
 
   std::vector<Send> TakeSends() { return outbox_.Take(); }
 

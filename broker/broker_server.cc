@@ -28,7 +28,17 @@ constexpr int kMessagesPerFlush = 32;
 constexpr Millis kLongestSleep{1'000};
 
 // What is polled, in this order.
-enum Item : std::size_t { kClients, kWorkers, kStop, kReload, kZap, kClientWatch, kWorkerWatch, kItemCount };
+enum Item : std::size_t {
+  kClients,
+  kWorkers,
+  kStop,
+  kReload,
+  kZap,
+  kClientWatch,
+  kWorkerWatch,
+  kRates,
+  kItemCount
+};
 using Items = std::array<zmq::pollitem_t, kItemCount>;
 
 ConnectionBounds BoundsOf(const DoorOptions& door) {
@@ -87,6 +97,11 @@ Result<std::unique_ptr<BrokerServer>> BrokerServer::Start(const ServerOptions& o
     if (!tenants) return Fail(tenants.error());
     server->core_.SetTenants(std::move(*tenants), SteadyClock::now());
   }
+  if (!options.redis.address.empty()) {
+    auto rates = SharedRates::Start(options.redis, server->core_);
+    if (!rates) return Fail(rates.error());
+    server->rates_ = std::move(*rates);
+  }
   if (auto open = server->door_.Open(); !open) return Fail(open.error());
   auto bound = server->BindAll(server->clients_, Side::kClient, options.client_endpoints);
   if (bound) bound = server->BindAll(server->workers_, Side::kWorker, options.worker_endpoints);
@@ -115,16 +130,19 @@ void BrokerServer::Run(int stop_fd, int reload_fd) {
   Items items = {{{clients_.socket().handle(), 0, ZMQ_POLLIN, 0},
                   {workers_.socket().handle(), 0, ZMQ_POLLIN, 0},
                   {nullptr, stop_fd, ZMQ_POLLIN, 0},
-                  // An item with neither socket nor descriptor would be a fault: without a reload the stop is
-                  // there twice.
+                  // An item with neither socket nor descriptor would be a fault: what there is none of is the
+                  // stop again.
                   {nullptr, reload_fd < 0 ? stop_fd : reload_fd, ZMQ_POLLIN, 0},
                   {door_.socket().handle(), 0, ZMQ_POLLIN, 0},
                   {client_watch_.socket().handle(), 0, ZMQ_POLLIN, 0},
-                  {worker_watch_.socket().handle(), 0, ZMQ_POLLIN, 0}}};
+                  {worker_watch_.socket().handle(), 0, ZMQ_POLLIN, 0},
+                  {nullptr, rates_ ? rates_->fd() : stop_fd, ZMQ_POLLIN, 0}}};
   const auto ready = [&](Item item) { return (items[item].revents & ZMQ_POLLIN) != 0; };
   ShowState(SteadyClock::now());
   for (;;) {
-    const auto until_wake = std::chrono::ceil<Millis>(core_.NextWake() - SteadyClock::now());
+    // Clients wait while their messages would find no room: else the loop would spin.
+    items[kClients].events = HasRoom() ? ZMQ_POLLIN : 0;
+    const auto until_wake = std::chrono::ceil<Millis>(NextWake() - SteadyClock::now());
     Wait(items, std::clamp(until_wake, Millis(0), kLongestSleep));
     if (ready(kStop)) return health_.Beat(SteadyClock::now(), Readiness::kStopping);
     if (ready(kReload)) Reload(reload_fd);
@@ -133,6 +151,7 @@ void BrokerServer::Run(int stop_fd, int reload_fd) {
     if (ready(kWorkers)) Drain(workers_);
     if (ready(kClients)) Drain(clients_);
     const TimePoint now = SteadyClock::now();
+    if (rates_) rates_->Turn(now);
     if (now >= core_.NextWake()) core_.OnTick(now);
     Flush();
     ShowState(now);
@@ -164,8 +183,18 @@ void BrokerServer::ReloadKeys() {
                       SteadyClock::now());
 }
 
+bool BrokerServer::HasRoom() const {
+  return rates_ == nullptr || rates_->HasRoom();
+}
+
+TimePoint BrokerServer::NextWake() const {
+  const auto rates = rates_ ? rates_->NextWake() : std::nullopt;
+  return rates ? std::min(*rates, core_.NextWake()) : core_.NextWake();
+}
+
 void BrokerServer::Drain(Router& router) {
   for (int taken = 0; taken < kMessagesPerTurn; ++taken) {
+    if (&router == &clients_ && !HasRoom()) break;
     auto received = router.Get();
     if (!received) break;
     Feed(std::move(*received));
@@ -188,6 +217,7 @@ void BrokerServer::Feed(Received received) {
   if (std::holds_alternative<wire::Hello>(*header)) {
     (received.from.side == Side::kClient ? client_watch_ : worker_watch_).OnSpoke(received.header);
   }
+  if (rates_ && rates_->Hold(received.from, *header, received.payloads, now)) return;
   core_.OnMessage(received.from, std::move(*header), std::move(received.payloads), now);
 }
 

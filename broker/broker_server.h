@@ -20,7 +20,9 @@
 #include "broker/health.h"
 #include "broker/http_endpoint.h"
 #include "broker/metrics.h"
+#include "broker/redis/redis_options.h"
 #include "broker/router.h"
+#include "broker/shared_rates.h"
 #include "common/result.h"
 
 namespace skerry::broker {
@@ -31,6 +33,7 @@ struct ServerOptions {
   std::string metrics;  ///< HOST:PORT on loopback; empty: no HTTP at all
   std::string tenants;  ///< path of tenants.toml; empty: every tenant may have what the pool has
   DoorOptions door;
+  RedisOptions redis;  ///< whether brokers share rates, and where
   BrokerConfig config;
 
   /// Every fault at once, one a line, each beginning with its setting.
@@ -51,6 +54,9 @@ class BrokerServer {
   Status BindAll(Router& router, Side side, const std::vector<std::string>& endpoints);
   void ServeDoor();
   void Reload(int reload_fd);
+  /// Whether clients' messages can be taken now.
+  bool HasRoom() const;
+  TimePoint NextWake() const;
   void Drain(Router& router);
   void Feed(Received received);
   void Flush();
@@ -67,6 +73,7 @@ class BrokerServer {
   ConnectionWatch client_watch_;
   ConnectionWatch worker_watch_;
   BrokerCore core_;
+  std::unique_ptr<SharedRates> rates_;  // null: rates are this broker's alone
   Metrics metrics_;
   Health health_{SteadyClock::now()};
   std::unique_ptr<HttpEndpoint> http_;  // last: its threads read the two above

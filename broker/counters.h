@@ -94,6 +94,10 @@ struct BrokerCounters {
   TimeHistogram cpu_times;
   std::uint64_t result_bytes = 0;
 
+  std::uint64_t rated_by_redis = 0;  ///< jobs whose rates Redis decided on
+  std::uint64_t rated_by_share = 0;  ///< and those that this broker's share did, Redis being lost
+  std::uint64_t redis_losses = 0;
+
   std::array<std::uint64_t, kCodeWayCount> program_submits{};     ///< by CodeWay
   std::array<std::uint64_t, kCodeWayCount> program_dispatches{};  ///< by CodeWay
   std::uint64_t program_evictions = 0;                            ///< code that had to make room

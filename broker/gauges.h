@@ -44,6 +44,12 @@ struct SessionSums {
   std::uint64_t backlog_bytes = 0;  ///< events and calls kept for clients that are away or have not read them
 };
 
+/// Of rates that brokers share; zeros without a Redis.
+struct RateSums {
+  bool up = false;
+  std::uint64_t brokers = 0;  ///< last seen
+};
+
 struct BrokerGauges {
   std::uint64_t queued = 0;
   std::uint64_t queued_bytes = 0;
@@ -52,6 +58,7 @@ struct BrokerGauges {
   WorkerSums workers;
   SessionSums sessions;
   WorkerBuilds builds;
+  RateSums rates;
 };
 
 }  // namespace skerry::broker

@@ -26,8 +26,8 @@
 #include "broker/flow_control.h"
 #include "broker/job.h"
 #include "broker/outbox.h"
-#include "broker/rate_limit.h"
 #include "broker/session_registry.h"
+#include "broker/tenant_rates.h"
 #include "broker/tenants.h"
 #include "broker/turn_budget.h"
 #include "broker/worker_registry.h"
@@ -85,6 +85,8 @@ class JobLedger {
   /// What tenants may have from now on; what they have stays.
   void SetTenants(Tenants tenants);
   const Tenants& tenants() const { return tenants_; }
+  TenantRates& rates() { return rates_; }
+  const TenantRates& rates() const { return rates_; }
 
   const DispatchQueue& queue() const { return queue_; }
   /// Kept for clients: finals, events and calls.
@@ -160,8 +162,7 @@ class JobLedger {
   DispatchQueue queue_;
   CodeStore programs_;
   CostModel costs_;
-  RateLimiter tenant_rates_;
-  RateLimiter user_rates_;
+  TenantRates rates_;
   TurnBudget turns_;
   CrashWatch crashes_;
   std::uint64_t next_lease_;

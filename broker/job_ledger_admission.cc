@@ -78,23 +78,20 @@ std::optional<JobLedger::Refusal> JobLedger::CheckRates(const JobSpec& spec, Tim
     error.retryable = false;  // waiting does not help
     return Refusal{Rejection::kTurn, std::move(error)};
   }
-  const std::string& tenant = spec.tenant.str();
-  const std::string user = tenant + '\0' + spec.user.str();
-  const auto refused = [&](Millis wait, PoolLimit limit, const Rate& rate, const std::string& who) {
+  const RateDecision decision = rates_.Take(AskOf(spec.tenant, spec.user, policy), now);
+  if (decision.decider == RateDecider::kRedis) ++counters_.rated_by_redis;
+  if (decision.decider == RateDecider::kShare) ++counters_.rated_by_share;
+  if (decision.wait) {
+    const bool tenants = decision.wait->owner == RateOwner::kTenant;
+    const Rate& rate = tenants ? policy.rate : policy.user_rate;
+    const std::string who = tenants ? "tenant '" + spec.tenant.str() + "'" : "user '" + spec.user.str() + "'";
     JobError error = MakeError(Code::kRateLimited,
                                who + " may submit " + std::to_string(rate.per_second) + " jobs a second, " +
                                    std::to_string(rate.burst) + " at once",
-                               std::string(NameOf(limit)));
-    error.retry_after_ms = static_cast<std::uint32_t>(wait.count());
+                               std::string(NameOf(tenants ? PoolLimit::kRate : PoolLimit::kUserRate)));
+    error.retry_after_ms = static_cast<std::uint32_t>(decision.wait->time.count());
     return Refusal{Rejection::kRate, std::move(error)};
-  };
-  const Rate user_rate = spec.user.empty() ? Rate() : policy.user_rate;
-  if (const auto wait = tenant_rates_.WaitOf(tenant, policy.rate, now))
-    return refused(*wait, PoolLimit::kRate, policy.rate, "tenant '" + tenant + "'");
-  if (const auto wait = user_rates_.WaitOf(user, user_rate, now))
-    return refused(*wait, PoolLimit::kUserRate, user_rate, "user '" + spec.user.str() + "'");
-  tenant_rates_.Take(tenant, policy.rate, now);
-  user_rates_.Take(user, user_rate, now);
+  }
   if (counts) turns_.Count(spec.tenant, spec.turn);
   return std::nullopt;
 }

@@ -26,6 +26,7 @@ template <std::size_t N>
 using Names = std::array<std::string_view, N>;
 constexpr Names<2> kDropCauses = {"limit", "client_away"};
 constexpr Names<2> kDirections = {"request", "answer"};
+constexpr Names<2> kRateDeciders = {"redis", "share"};
 constexpr Names<2> kSides = {"client", "worker"};
 constexpr Names<2> kSlotStates = {"used", "free"};
 constexpr Names<2> kMemoryStates = {"promised", "free"};
@@ -52,6 +53,8 @@ constexpr CounterRow kCounters[] = {
      [](const C& c) { return c.refused_in_queue; }},
     {"skerry_program_evictions_total", "Programs whose code had to make room for others'.",
      [](const C& c) { return c.program_evictions; }},
+    {"skerry_redis_losses_total", "Times that the Redis through which brokers share rates was lost.",
+     [](const C& c) { return c.redis_losses; }},
     {"skerry_result_bytes_total", "Bytes of the values of jobs that ended ok.",
      [](const C& c) { return c.result_bytes; }},
     {"skerry_backlog_dropped_total",
@@ -110,6 +113,11 @@ constexpr CounterFamilyRow kCounterFamilies[] = {
      "sent again; counted as left out, too).",
      "code", kCodeWayCount, &LabelOf<CodeWay>,
      [](const C& c, std::size_t i) { return c.program_dispatches[i]; }},
+    {"skerry_rates_decided_total",
+     "Jobs of tenants with a rate that brokers share, by who decided whether they may pass: Redis, or this "
+     "broker's share while Redis was lost.",
+     "by", kRateDeciders.size(), &NameAt<kRateDeciders>,
+     [](const C& c, std::size_t i) { return i == 0 ? c.rated_by_redis : c.rated_by_share; }},
     {"skerry_events_relayed_total", "Events of jobs passed on to clients, by type.", "type", 2,
      &LabelOf<EventType>, [](const C& c, std::size_t i) { return c.events_relayed[i]; }},
     {"skerry_events_dropped_total",
@@ -152,6 +160,13 @@ constexpr GaugeRow kGauges[] = {
      [](const G& g) { return static_cast<double>(g.parked); }},
     {"skerry_program_bytes", "Bytes of the code of programs that is kept, and of its books.",
      [](const G& g) { return static_cast<double>(g.program_bytes); }},
+    {"skerry_rate_brokers",
+     "Brokers that share rates through Redis, as last seen; while it is lost each enforces its part. 0: none "
+     "is configured.",
+     [](const G& g) { return static_cast<double>(g.rates.brokers); }},
+    {"skerry_redis_up",
+     "1 while rates are shared through Redis; 0 while it is lost, and where none is configured.",
+     [](const G& g) { return g.rates.up ? 1.0 : 0.0; }},
     {"skerry_running_jobs", "Leases held by workers.",
      [](const G& g) { return static_cast<double>(g.workers.slots_used); }},
     {"skerry_workers", "Workers connected.",

@@ -1,28 +1,27 @@
 #include "broker/rate_limit.h"
 
 #include <algorithm>
-#include <chrono>
 
 namespace skerry::broker {
-namespace {
 
-std::chrono::nanoseconds Each(const Rate& rate) {
-  return std::chrono::nanoseconds(1'000'000'000 / rate.per_second);
+std::chrono::nanoseconds Interval(const Rate& rate) {
+  return std::chrono::nanoseconds(1'000'000'000 * rate.brokers / rate.per_second);
 }
 
-}  // namespace
+std::uint64_t BurstOf(const Rate& rate) {
+  return std::max<std::uint64_t>(1, rate.burst / rate.brokers);
+}
 
 std::optional<Millis> RateLimiter::WaitOf(const std::string& name, const Rate& rate, TimePoint now) const {
   if (rate.per_second == 0) return std::nullopt;
   const auto found = places_.find(name);
   if (found == places_.end()) return std::nullopt;
-  const TimePoint from = found->second->due - static_cast<std::int64_t>(rate.burst - 1) * Each(rate);
+  const TimePoint from = found->second->due - static_cast<std::int64_t>(BurstOf(rate) - 1) * Interval(rate);
   if (from <= now) return std::nullopt;
   return std::chrono::ceil<Millis>(from - now);
 }
 
-void RateLimiter::Take(const std::string& name, const Rate& rate, TimePoint now) {
-  if (rate.per_second == 0) return;
+RateLimiter::Entry& RateLimiter::Touch(const std::string& name, TimePoint now) {
   auto found = places_.find(name);
   if (found == places_.end()) {
     const auto place = order_.insert(order_.end(), Entry{name, now});
@@ -34,8 +33,20 @@ void RateLimiter::Take(const std::string& name, const Rate& rate, TimePoint now)
   } else {
     order_.splice(order_.end(), order_, found->second);
   }
-  Entry& entry = *found->second;
-  entry.due = std::max(entry.due, now) + Each(rate);
+  return *found->second;
+}
+
+void RateLimiter::Take(const std::string& name, const Rate& rate, TimePoint now) {
+  if (rate.per_second == 0) return;
+  Entry& entry = Touch(name, now);
+  entry.due = std::max(entry.due, now) + Interval(rate);
+}
+
+void RateLimiter::Note(const std::string& name, const Rate& rate, TimePoint now) {
+  if (rate.per_second == 0) return;
+  Entry& entry = Touch(name, now);
+  const TimePoint latest = now + static_cast<std::int64_t>(BurstOf(rate)) * Interval(rate);
+  entry.due = std::min(std::max(entry.due, now) + Interval(rate), latest);
 }
 
 }  // namespace skerry::broker

@@ -59,6 +59,34 @@ TEST(RateLimiter, NamesAreApartAndSoManyAreKnownAndNoMore) {
   EXPECT_TRUE(limiter.WaitOf("1", kOne, now));
 }
 
+TEST(RateLimiter, ABrokersShareIsAPartOfTheRateExactlyAndOfTheBurstAtLeastOne) {
+  RateLimiter limiter;
+  const TimePoint now;
+  const Rate share{10, 7, 3};
+  EXPECT_EQ(BurstOf(share), 2u);
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_FALSE(limiter.WaitOf("t", share, now)) << i;
+    limiter.Take("t", share, now);
+  }
+  EXPECT_EQ(limiter.WaitOf("t", share, now), Millis(300));
+  EXPECT_EQ(limiter.WaitOf("t", share, now + Millis(299)), Millis(1));
+  EXPECT_FALSE(limiter.WaitOf("t", share, now + Millis(300)));
+  EXPECT_EQ(BurstOf({10, 2, 3}), 1u);
+}
+
+TEST(RateLimiter, WhatOthersLetThroughUsesUpTheBurstAndLeavesNoDebt) {
+  RateLimiter limiter;
+  const TimePoint now;
+  limiter.Note("t", kTenPerSecond, now);
+  limiter.Note("t", kTenPerSecond, now);
+  EXPECT_FALSE(limiter.WaitOf("t", kTenPerSecond, now));
+  for (int i = 0; i < 100; ++i) limiter.Note("t", kTenPerSecond, now);
+  EXPECT_EQ(limiter.WaitOf("t", kTenPerSecond, now), Millis(100));
+  EXPECT_FALSE(limiter.WaitOf("t", kTenPerSecond, now + Millis(100)));
+  limiter.Note("u", Rate(), now);
+  EXPECT_EQ(limiter.size(), 1u);
+}
+
 TEST(TurnBudget, CountsEachTurnOfEachTenantAndForgetsTheOneUsedLongestAgo) {
   TurnBudget turns;
   const TenantId a("a"), b("b");

@@ -34,6 +34,24 @@ void Describe(config::Settings& s, BrokerOptions& options) {
   s.Text("tenants", server.tenants, config::kAnyText,
          "path of tenants.toml: weights, rates and limits of tenants; SIGHUP reads it again; none: all are "
          "alike");
+  s.Text("redis", server.redis.address, config::kAnyText,
+         "Redis through which brokers share tenants' rates: /PATH of its socket, HOST:PORT or HOST:PORT/DB; "
+         "none: rates are each broker's own")
+      .Check(&CheckAddress)
+      .Guarded()
+      .TradeOff("a job of a tenant with a rate waits for a round trip to it");
+  s.Text("redis_user", server.redis.user, {0, 256}, "its ACL's user; none: the default user");
+  s.Text("redis_password_file", server.redis.password_file, config::kAnyText,
+         "path of a file with its password, which its owner alone may read; none: the variable "
+         "SKERRY_REDIS_PASSWORD, or no password")
+      .Guarded();
+  s.Text("redis_prefix", server.redis.prefix, {1, 64}, "what all keys in it begin with").Check(&CheckPrefix);
+  s.Duration("redis_timeout_ms", server.redis.timeout, {1, 10'000},
+             "how long a job waits for it before this broker's share decides, ms")
+      .TradeOff("shorter takes a Redis that was busy for lost; longer holds jobs up when it is");
+  s.Number("redis_brokers", server.redis.brokers, {1, 1'024},
+           "brokers that there are as long as Redis has not said how many")
+      .TradeOff("one divided by it is this broker's share where it is started without Redis");
   s.Number("max_queued", config.max_queued, {1, kMany}, "jobs that may wait for a worker")
       .TradeOff("past it a job is OVERLOADED; more hides a lack of workers for longer");
   s.Size("max_queued_mib", config.max_queued_bytes, {1, kTebibyteMib}, "their code and input together, MiB")

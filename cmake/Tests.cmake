@@ -1,5 +1,5 @@
 # skerry_add_test(NAME LABELS l... SOURCES s... LIBRARIES l...): a GoogleTest executable whose tests ctest runs one by one.
-# Labels: unit (pure, no processes), stack (through broker and worker), hostile, timing (idle machine), arrows.
+# Labels: unit (pure, no processes), stack (through broker and worker), redis (with a redis-server), hostile, timing (idle machine), arrows.
 #
 # One label each: gtest_discover_tests writes a script in which a list of them falls apart into properties and values.
 #

@@ -59,6 +59,32 @@ std::vector<CountedCase> TenantCases() {
          }
        },
        WhileOneWaits(SecondRejected("rate", "RATE_LIMITED", "client", "userRate"))},
+      {"a Redis that is found and lost again",
+       [](CoreHarness& broker) {
+         broker.core.ShareRates(RateSharing::kShared, 3);
+         broker.core.ShareRates(RateSharing::kLost, 3);
+         broker.core.ShareRates(RateSharing::kLost, 3);
+         broker.core.ShareRates(RateSharing::kShared, 2);
+       },
+       {{"skerry_redis_losses_total", 1}, {"skerry_redis_up", 1}, {"skerry_rate_brokers", 2}}},
+      {"rates that Redis decides, or else this broker's share",
+       [](CoreHarness& broker) {
+         Peers(broker);
+         SetTenants(broker, "rate = 5");
+         broker.core.ShareRates(RateSharing::kLost, 3);
+         broker.core.OnRatedSubmit(ClientPeer("c"), wire::Submit{CoreHarness::Spec("a")},
+                                   {Payload("code"), Payload("1")}, {}, broker.now);
+         broker.Submit("c", "b");
+       },
+       Running({{"skerry_jobs_submitted_total", 2},
+                {"skerry_jobs_accepted_total", 1},
+                {"skerry_jobs_rejected_total{reason=\"rate\"}", 1},
+                {"skerry_jobs_finished_total{code=\"RATE_LIMITED\"}", 1},
+                {"skerry_jobs_failed_total{fault=\"client\"}", 1},
+                {"skerry_limit_trips_total{limit=\"rate\"}", 1},
+                {"skerry_rates_decided_total{by=\"redis\"}", 1},
+                {"skerry_rates_decided_total{by=\"share\"}", 1},
+                {"skerry_rate_brokers", 3}})},
       {"a turn that has had its executions",
        [](CoreHarness& broker) {
          broker.ConnectClient("c", "s");

@@ -47,6 +47,10 @@ bool MayUseZmq(const std::string& file) {
   return std::regex_match(file, kShells) || TopFolder(file) == "tests" || TopFolder(file) == "bench";
 }
 
+bool MayUseHiredis(const std::string& file) {
+  return file.starts_with("broker/redis/");
+}
+
 void CheckIncludes(const SourceTree& tree, Violations& violations) {
   for (const auto& [file, text] : tree) {
     if (file.ends_with("CMakeLists.txt")) continue;
@@ -61,6 +65,9 @@ void CheckIncludes(const SourceTree& tree, Violations& violations) {
       }
       if (IsZmqHeader(include) && !MayUseZmq(file)) {
         violations.push_back(file + " includes " + include + ": ZeroMQ belongs in the shells only");
+      }
+      if (include.starts_with("hiredis/") && !MayUseHiredis(file)) {
+        violations.push_back(file + " includes " + include + ": hiredis belongs under broker/redis only");
       }
     }
   }

@@ -101,6 +101,12 @@ TEST(ArrowRules, RefuseZeroMqInABrokersCore) {
   EXPECT_TRUE(Mentions(said, "ZeroMQ belongs in the shells only")) << said;
 }
 
+TEST(ArrowRules, RefuseHiredisOutsideOfTheLinkToRedis) {
+  const auto said =
+      ViolationAfter([](SourceTree& t) { t["broker/shared_rates.cc"] = "#include <hiredis/hiredis.h>\n"; });
+  EXPECT_TRUE(Mentions(said, "hiredis belongs under broker/redis only")) << said;
+}
+
 TEST(ArrowRules, RefuseAThreadThatReachesTheCellThroughALibrary) {
   const auto said = ViolationAfter([](SourceTree& t) { t["common/limits.h"] += "#include <thread>\n"; });
   EXPECT_TRUE(Mentions(said, "the cell is made of common/limits.h, which includes thread")) << said;
