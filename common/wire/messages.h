@@ -74,10 +74,12 @@ struct Hello {
   std::uint64_t memory_mb = 0;            ///< workers: workerMemoryMb left for jobs
   std::string v8;                         ///< workers: the V8 version of their cells
   std::string sandbox;                    ///< workers: the SandboxLevel of their cells
-  std::vector<std::string> libraries;     ///< workers: that a job can name
-  std::vector<LeaseId> leases;            ///< workers: held, or ended with a FINAL that may not have arrived
-  std::uint64_t epoch = 0;                ///< clients: of the last WELCOME; 0: none yet, or it keeps no count
-  std::uint64_t seen = 0;                 ///< clients: the highest `seq` of that epoch that came
+  std::string host;                       ///< workers: this and the next: where an operator finds it
+  std::uint64_t pid = 0;
+  std::vector<std::string> libraries;  ///< workers: that a job can name
+  std::vector<LeaseId> leases;         ///< workers: held, or ended with a FINAL that may not have arrived
+  std::uint64_t epoch = 0;             ///< clients: of the last WELCOME; 0: none yet, or it keeps no count
+  std::uint64_t seen = 0;              ///< clients: the highest `seq` of that epoch that came
 
   template <class V>
   void Visit(V& v) {
@@ -92,6 +94,8 @@ struct Hello {
     v.Optional("memoryMb", memory_mb);
     v.Optional("v8", v8, UpTo(64));
     v.Optional("sandbox", sandbox, UpTo(64));
+    v.Optional("host", host, UpTo(64));
+    v.Optional("pid", pid);
     v.Optional("libraries", libraries, UpTo(64));
     v.Optional("leases", leases, UpTo(kMaxArray));
     v.Optional("epoch", epoch);

@@ -1,6 +1,9 @@
 #include "worker/agent/worker.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <utility>
 #include <variant>
@@ -27,6 +30,12 @@ constexpr std::uint32_t kRetryAfterMs = 100;
 constexpr Millis kFarewell{1'000};
 // Often enough for a scrape every few seconds, rare beside the jobs.
 constexpr Millis kReportEvery{1'000};
+
+/// For operators; in a pod it is the pod's.
+std::string HostName() {
+  std::array<char, 65> name{};  // the wire takes 64 bytes
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
 
 }  // namespace
 
@@ -59,6 +68,8 @@ wire::Hello Worker::Greeting() const {
   hello.libraries = options_.shelf.names();
   hello.v8 = isolates_.v8_version();
   hello.sandbox = NameOf(isolates_.sandbox_level());
+  hello.host = HostName();
+  hello.pid = static_cast<std::uint64_t>(getpid());
   hello.slots = healthy_ ? isolates_.ledger().max_leases() : 0;
   hello.memory_mb = isolates_.ledger().memory_mb();
   hello.leases = link_.UnconfirmedFinals();

@@ -1,0 +1,48 @@
+// One message struct as a MessagePack map, and back: what every codec of ours stands on. Private to the
+// codecs.
+//
+// Errors: what is malformed says which field and why. Every size and depth is bounded before anything is
+// allocated. Threads: pure functions.
+#pragma once
+
+#include <cstddef>
+#include <msgpack.hpp>
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+#include "common/wire/visitors.h"
+
+namespace skerry::wire {
+
+/// Appends the message as one map; with the key `t` where `type` is not empty.
+template <class Message>
+void PackMap(const Message& message, std::string_view type, msgpack::sbuffer& buffer) {
+  // Visit is shared with the decoder and so takes a mutable reference; the encoder only reads.
+  auto& visited = const_cast<Message&>(message);
+  FieldCounter counter;
+  visited.Visit(counter);
+  msgpack::packer<msgpack::sbuffer> packer(buffer);
+  packer.pack_map(counter.count() + (type.empty() ? 0 : 1));
+  Encoder encoder(packer);
+  if (!type.empty()) encoder.WriteText("t", type);
+  visited.Visit(encoder);
+}
+
+template <class Message>
+Result<Message> Unpack(const msgpack::object_map& map) {
+  Message message;
+  FieldReader reader(Message::kType, map);
+  message.Visit(reader);
+  if (!reader.error().empty()) return Fail(ErrorKind::kInvalid, reader.error());
+  return message;
+}
+
+/// The bounded map that `bytes` begins with; `used` is how many bytes it has.
+Result<msgpack::object_handle> UnpackMapAt(std::string_view bytes, std::size_t& used);
+/// One bounded map that fills `bytes` exactly.
+Result<msgpack::object_handle> UnpackMap(std::string_view bytes);
+/// What `t` says.
+Result<std::string_view> TypeOf(const msgpack::object_map& map);
+
+}  // namespace skerry::wire
