@@ -248,6 +248,8 @@ void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire:
   if (Floods(worker)) return CutOff(worker, "a flood of HELLOs", now);
   workers_.Introduce(worker, {Label(hello.software), Label(hello.v8), SandboxLabel(hello.sandbox)},
                      std::move(kind), {hello.slots, hello.memory_mb});
+  worker.host = PrintableAscii(hello.host);
+  worker.pid = hello.pid;
   const LogFields fields = {{"worker", worker.session.str()}, {"slots", hello.slots},
                             {"memoryMb", hello.memory_mb},    {"jobs", worker.used_slots()},
                             {"software", hello.software},     {"v8", hello.v8},

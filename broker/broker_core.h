@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "broker/broker_report.h"
 #include "broker/config.h"
 #include "broker/counters.h"
 #include "broker/gauges.h"
@@ -63,6 +64,10 @@ class BrokerCore {
   VerdictUse OnRatedSubmit(const Peer& from, wire::Header header, std::vector<Payload> payloads,
                            const RateVerdict& verdict, TimePoint now);
   void ShareRates(RateSharing sharing, std::uint64_t brokers);
+  /// An operator's wish; the worker is not told. Null: there is no such worker (broker_core_drain.cc).
+  const Worker* SetDrain(const SessionId& worker, OperatorDrain drain, TimePoint now);
+  /// For operators: pages of what there is. Valid until the next event.
+  BrokerReport Report() const { return {*this, workers_, ledger_, quarantine_}; }
 
   std::vector<Send> TakeSends() { return outbox_.Take(); }
 

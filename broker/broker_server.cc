@@ -37,6 +37,7 @@ enum Item : std::size_t {
   kClientWatch,
   kWorkerWatch,
   kRates,
+  kAdmin,
   kItemCount
 };
 using Items = std::array<zmq::pollitem_t, kItemCount>;
@@ -72,7 +73,8 @@ BrokerServer::BrokerServer(const ServerOptions& options)
       workers_(context_, Side::kWorker),
       client_watch_(context_, clients_.socket(), BoundsOf(options.door)),
       worker_watch_(context_, workers_.socket(), BoundsOf(options.door)),
-      core_(options.config, SteadyClock::now()) {}
+      core_(options.config, SteadyClock::now()),
+      desk_(core_, SteadyClock::now()) {}
 
 Status ServerOptions::Validate() const {
   const Status guarded = door.Validate(client_endpoints, worker_endpoints);
@@ -106,6 +108,10 @@ Result<std::unique_ptr<BrokerServer>> BrokerServer::Start(const ServerOptions& o
   auto bound = server->BindAll(server->clients_, Side::kClient, options.client_endpoints);
   if (bound) bound = server->BindAll(server->workers_, Side::kWorker, options.worker_endpoints);
   if (!bound) return Fail(bound.error());
+  if (!options.admin.empty()) {
+    server->admin_.emplace(server->context_);
+    if (auto listening = server->admin_->Bind(options.admin); !listening) return Fail(listening.error());
+  }
   if (!options.metrics.empty()) {
     auto http = HttpEndpoint::Serve(options.metrics,
                                     {[at = server.get()] { return at->metrics_.Text(); },
@@ -127,6 +133,7 @@ void BrokerServer::ReloadTenants() {
 }
 
 void BrokerServer::Run(int stop_fd, int reload_fd) {
+  void* admin = admin_ ? admin_->socket().handle() : nullptr;
   Items items = {{{clients_.socket().handle(), 0, ZMQ_POLLIN, 0},
                   {workers_.socket().handle(), 0, ZMQ_POLLIN, 0},
                   {nullptr, stop_fd, ZMQ_POLLIN, 0},
@@ -136,7 +143,8 @@ void BrokerServer::Run(int stop_fd, int reload_fd) {
                   {door_.socket().handle(), 0, ZMQ_POLLIN, 0},
                   {client_watch_.socket().handle(), 0, ZMQ_POLLIN, 0},
                   {worker_watch_.socket().handle(), 0, ZMQ_POLLIN, 0},
-                  {nullptr, rates_ ? rates_->fd() : stop_fd, ZMQ_POLLIN, 0}}};
+                  {nullptr, rates_ ? rates_->fd() : stop_fd, ZMQ_POLLIN, 0},
+                  {admin, stop_fd, ZMQ_POLLIN, 0}}};
   const auto ready = [&](Item item) { return (items[item].revents & ZMQ_POLLIN) != 0; };
   ShowState(SteadyClock::now());
   for (;;) {
@@ -150,6 +158,7 @@ void BrokerServer::Run(int stop_fd, int reload_fd) {
     // Workers first: finals free slots and memory before more work comes in.
     if (ready(kWorkers)) Drain(workers_);
     if (ready(kClients)) Drain(clients_);
+    if (admin_ && ready(kAdmin)) admin_->Turn(desk_, SteadyClock::now());
     const TimePoint now = SteadyClock::now();
     if (rates_) rates_->Turn(now);
     if (now >= core_.NextWake()) core_.OnTick(now);

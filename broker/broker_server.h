@@ -1,4 +1,4 @@
-// The broker's sockets: moves messages between two ROUTERs and the core, and keeps its clock.
+// The broker's sockets: moves messages between its ROUTERs and the core, and keeps its clock.
 //
 //   auto server = BrokerServer::Start(options);
 //   (*server)->Run(stop_fd, reload_fd);     // until stop_fd is readable
@@ -8,10 +8,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 #include <zmq.hpp>
 
+#include "broker/admin_desk.h"
+#include "broker/admin_socket.h"
 #include "broker/broker_core.h"
 #include "broker/config.h"
 #include "broker/connection_watch.h"
@@ -31,6 +34,7 @@ struct ServerOptions {
   std::vector<std::string> client_endpoints;
   std::vector<std::string> worker_endpoints;
   std::string metrics;  ///< HOST:PORT on loopback; empty: no HTTP at all
+  std::string admin;    ///< ipc:// path for operators' tools; empty: none
   std::string tenants;  ///< path of tenants.toml; empty: every tenant may have what the pool has
   DoorOptions door;
   RedisOptions redis;  ///< whether brokers share rates, and where
@@ -72,8 +76,10 @@ class BrokerServer {
   Router workers_;
   ConnectionWatch client_watch_;
   ConnectionWatch worker_watch_;
+  std::optional<AdminSocket> admin_;
   BrokerCore core_;
   std::unique_ptr<SharedRates> rates_;  // null: rates are this broker's alone
+  AdminDesk desk_;
   Metrics metrics_;
   Health health_{SteadyClock::now()};
   std::unique_ptr<HttpEndpoint> http_;  // last: its threads read the two above

@@ -50,14 +50,17 @@ void JobLedger::Submit(Session& session, JobSpec spec, std::vector<Payload> payl
   }
   ++counters_.submitted;
   if (const auto* refused = std::get_if<JobError>(&admitted)) {
+    usage_.Refused(spec.tenant, Rejection::kValidation);
     return Refuse(session, spec.id, Rejection::kValidation, *refused, now);
   }
   const Limits& limits = std::get<Limits>(admitted);
   spec.memory_mb = limits.memory_mb();
   if (const auto refused = Check(session, spec, payloads, now)) {
+    usage_.Refused(spec.tenant, refused->reason);
     return Refuse(session, spec.id, refused->reason, refused->error, now);
   }
   ++counters_.accepted;
+  usage_.Accepted(spec.tenant, BytesOf(payloads));
 
   auto owned = MakeJob(spec, limits, sessions_.shared());
   Job& job = *owned;
@@ -76,6 +79,7 @@ void JobLedger::Submit(Session& session, JobSpec spec, std::vector<Payload> payl
 void JobLedger::Resubmitted(Session& session, Job& known, std::uint64_t fingerprint, TimePoint now) {
   if (known.fingerprint != fingerprint) {
     ++counters_.submitted;  // it is another job, refused
+    usage_.Refused(known.account->tenant, Rejection::kDuplicateId);
     return Refuse(
         session, known.id, Rejection::kDuplicateId,
         MakeError(Code::kValidation, "id '" + known.id.str() + "' was submitted before with other content"),
@@ -241,6 +245,7 @@ void JobLedger::End(Job& job, JobEvent event, wire::Final final, std::vector<Pay
   final.lease = LeaseId();
   final.attempt = std::max(final.attempt, job.attempt);
   CountFinal(final, counters_);
+  usage_.Ended(job.account->tenant, final, BytesOf(payloads));
   counters_.queue_times.Observe(Micros(static_cast<std::int64_t>(job.queue_ms * 1000)));
   final.usage.queue_ms = job.queue_ms;
   final.usage.dropped_events += job.dropped_events;

@@ -28,6 +28,7 @@
 #include "broker/outbox.h"
 #include "broker/session_registry.h"
 #include "broker/tenant_rates.h"
+#include "broker/tenant_usage.h"
 #include "broker/tenants.h"
 #include "broker/turn_budget.h"
 #include "broker/worker_registry.h"
@@ -92,6 +93,7 @@ class JobLedger {
   /// Kept for clients: finals, events and calls.
   const KeptForClient& kept() const { return flow_.kept(); }
   std::uint64_t program_bytes() const { return programs_.bytes(); }
+  const UsageBook& usage() const { return usage_; }
 
  private:
   Job* FindLease(Worker& worker, LeaseId lease);
@@ -164,6 +166,7 @@ class JobLedger {
   CostModel costs_;
   TenantRates rates_;
   TurnBudget turns_;
+  UsageBook usage_;
   CrashWatch crashes_;
   std::uint64_t next_lease_;
   std::uint64_t next_final_ = 1;

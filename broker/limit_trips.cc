@@ -9,23 +9,26 @@ namespace {
 constexpr double kMostMillis = 1e9;
 constexpr std::uint64_t kMostDropped = std::uint64_t{1} << 40;
 
-Micros FromMillis(double millis) {
-  return Micros(static_cast<std::int64_t>(std::clamp(millis, 0.0, kMostMillis) * 1000));
-}
-
 void CountTrips(const wire::Final& final, BrokerCounters& counters) {
-  LimitSet tripped = final.usage.tripped;
-  if (!final.ok) {
-    if (const auto id = LimitByName(final.limit)) tripped.Add(*id);
-    if (const auto id = PoolLimitByName(final.limit))
-      ++counters.pool_limit_trips[static_cast<std::size_t>(*id)];
-  }
+  const LimitSet tripped = TripsOf(final);
+  if (const auto id = final.ok ? std::nullopt : PoolLimitByName(final.limit))
+    ++counters.pool_limit_trips[static_cast<std::size_t>(*id)];
   for (const LimitSpec& limit : kLimitSpecs) {
     if (tripped.Has(limit.id)) ++counters.limit_trips[static_cast<std::size_t>(limit.id)];
   }
 }
 
 }  // namespace
+
+LimitSet TripsOf(const wire::Final& final) {
+  LimitSet tripped = final.usage.tripped;
+  if (const auto id = final.ok ? std::nullopt : LimitByName(final.limit)) tripped.Add(*id);
+  return tripped;
+}
+
+Micros PlausibleTime(double millis) {
+  return Micros(static_cast<std::int64_t>(std::clamp(millis, 0.0, kMostMillis) * 1000));
+}
 
 void CountFinal(const wire::Final& final, BrokerCounters& counters) {
   if (final.ok) {
@@ -36,8 +39,8 @@ void CountFinal(const wire::Final& final, BrokerCounters& counters) {
   }
   counters.dropped_by_limit += std::min(final.usage.dropped_events, kMostDropped);
   if (final.started && final.usage.wall_ms > 0) {
-    counters.run_times.Observe(FromMillis(final.usage.wall_ms));
-    counters.cpu_times.Observe(FromMillis(final.usage.cpu_ms));
+    counters.run_times.Observe(PlausibleTime(final.usage.wall_ms));
+    counters.cpu_times.Observe(PlausibleTime(final.usage.cpu_ms));
   }
   CountTrips(final, counters);
 }

@@ -23,6 +23,15 @@ std::optional<std::string> Quarantine::ReasonFor(const SessionId& session, TimeP
          std::to_string(left) + " s";
 }
 
+std::vector<std::pair<SessionId, std::string>> Quarantine::After(const SessionId& after, std::size_t most,
+                                                                 TimePoint now) const {
+  std::vector<std::pair<SessionId, std::string>> found;
+  for (auto at = sessions_.upper_bound(after); at != sessions_.end() && found.size() < most; ++at) {
+    if (at->second.until > now) found.emplace_back(at->first, at->second.why);
+  }
+  return found;
+}
+
 bool Quarantine::Ignores(const Peer& link, TimePoint now) const {
   const auto found = links_.find(link);
   return found != links_.end() && found->second > now;

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "broker/outbox.h"
 #include "common/ids.h"
@@ -26,6 +28,9 @@ class Quarantine {
   void Add(const SessionId& session, const Peer& link, std::string why, TimePoint now);
   /// What to tell a HELLO of that session, or nothing when it may come in.
   std::optional<std::string> ReasonFor(const SessionId& session, TimePoint now) const;
+  /// Those behind `after` that are refused still, in the order of their ids, and the lie of each.
+  std::vector<std::pair<SessionId, std::string>> After(const SessionId& after, std::size_t most,
+                                                       TimePoint now) const;
   bool Ignores(const Peer& link, TimePoint now) const;
   /// A HELLO on that link was taken: it is somebody else by now.
   void Pardon(const Peer& link) { links_.erase(link); }
@@ -38,7 +43,7 @@ class Quarantine {
   };
 
   const Millis time_;
-  std::unordered_map<SessionId, Entry> sessions_;
+  std::map<SessionId, Entry> sessions_;
   std::unordered_map<Peer, TimePoint> links_;
   std::deque<std::pair<SessionId, Peer>> order_;
 };

@@ -31,6 +31,10 @@ void Describe(config::Settings& s, BrokerOptions& options) {
       .TradeOff("past it the oldest is closed; each costs a descriptor and some memory for 5 s at the most");
   s.Text("metrics", server.metrics, config::kAnyText,
          "HOST:PORT on loopback for /metrics, /livez and /readyz; none: no HTTP at all");
+  s.Text("admin", server.admin, config::kAnyText,
+         "ipc:// path for `skerry workers`, `skerry tenants` and `skerry top`; none: nobody asks")
+      .Check(&CheckAdminEndpoint)
+      .TradeOff("who may open its file, mode 0600, may drain workers and see every tenant");
   s.Text("tenants", server.tenants, config::kAnyText,
          "path of tenants.toml: weights, rates and limits of tenants; SIGHUP reads it again; none: all are "
          "alike");

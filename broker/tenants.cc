@@ -197,6 +197,13 @@ const TenantPolicy& Tenants::Of(const TenantId& tenant) const {
   return found == named_.end() ? default_ : found->second;
 }
 
+std::vector<TenantId> Tenants::After(std::string_view after, std::size_t most) const {
+  const auto begin = std::upper_bound(names_.begin(), names_.end(), after,
+                                      [](std::string_view a, const TenantId& b) { return a < b.str(); });
+  const auto count = std::min(most, static_cast<std::size_t>(names_.end() - begin));
+  return {begin, begin + static_cast<std::ptrdiff_t>(count)};
+}
+
 Result<Tenants> Tenants::From(const config::ConfigFile& file) {
   Reader reader(file);
   reader.ReadDefaults();
@@ -204,7 +211,10 @@ Result<Tenants> Tenants::From(const config::ConfigFile& file) {
   if (!reader.faults().empty()) return Fail(ErrorKind::kInvalid, reader.faults());
   Tenants tenants;
   tenants.default_ = reader.defaults();
-  for (auto& [tenant, policy] : reader.named()) tenants.named_.emplace(TenantId(tenant), std::move(policy));
+  for (auto& [tenant, policy] : reader.named()) {
+    tenants.names_.emplace_back(tenant);
+    tenants.named_.emplace(TenantId(tenant), std::move(policy));
+  }
   return tenants;
 }
 

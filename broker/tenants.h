@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "broker/fair_queue.h"
 #include "broker/library_names.h"
@@ -51,6 +52,9 @@ class Tenants {
  public:
   const TenantPolicy& Of(const TenantId& tenant) const;
   std::size_t named() const { return named_.size(); }
+  bool IsNamed(const TenantId& tenant) const { return named_.contains(tenant); }
+  /// Named ones behind `after`, in the order of their bytes.
+  std::vector<TenantId> After(std::string_view after, std::size_t most) const;
 
   static Result<Tenants> Read(const std::string& path);
   /// `name` is what faults call it.
@@ -61,6 +65,7 @@ class Tenants {
 
   TenantPolicy default_;
   std::unordered_map<TenantId, TenantPolicy> named_;
+  std::vector<TenantId> names_;  // of these, in order
 };
 
 }  // namespace skerry::broker

@@ -78,6 +78,7 @@ Worker& WorkerRegistry::Connect(const SessionId& session, const Peer& link, Time
   if (known == nullptr) {
     known = std::make_unique<Worker>();
     known->session = session;
+    known->since = now;
     SetKind(*known, {});
   } else {
     Leave(*known);
@@ -95,6 +96,18 @@ Worker& WorkerRegistry::Connect(const SessionId& session, const Peer& link, Time
 Worker* WorkerRegistry::Find(const Peer& link) {
   const auto found = links_.find(link);
   return found == links_.end() ? nullptr : found->second;
+}
+
+Worker* WorkerRegistry::Find(const SessionId& session) const {
+  const auto found = workers_.find(session);
+  return found == workers_.end() ? nullptr : found->second.get();
+}
+
+std::vector<const Worker*> WorkerRegistry::After(const SessionId& after, std::size_t most) const {
+  std::vector<const Worker*> found;
+  for (auto at = workers_.upper_bound(after); at != workers_.end() && found.size() < most; ++at)
+    found.push_back(at->second.get());
+  return found;
 }
 
 void WorkerRegistry::Erase(Worker& worker) {
@@ -132,6 +145,12 @@ bool WorkerRegistry::Advance(Worker& worker, WorkerEvent event) {
   return true;
 }
 
+void WorkerRegistry::SetDrain(Worker& worker, OperatorDrain drain) {
+  Leave(worker);
+  worker.by_operator_ = drain;
+  Enter(worker);
+}
+
 void WorkerRegistry::SetStats(Worker& worker, const WorkerStats& stats) {
   sums_ -= ShareOf(worker);
   worker.stats_ = stats;
@@ -144,6 +163,7 @@ void WorkerRegistry::Take(Worker& worker, Job& job, LeaseId id) {
   job.lease->worker = &worker;
   job.lease->id = id;
   worker.leases_[id] = &job;
+  ++worker.given;
   worker.used_memory_mb_ += job.memory_mb;
   EnterRoom(worker);
 }

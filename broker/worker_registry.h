@@ -21,6 +21,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "broker/answer_keep.h"
@@ -59,6 +60,10 @@ struct WorkerCrowd {
   std::map<std::uint64_t, std::uint64_t> offers;  ///< of those that accept: full memory, how many have it
 };
 
+/// Whether an operator wants a worker to get no more jobs. Beside its state, which is its own and its link's
+/// doing: it outlives HELLOs, and the worker is not asked.
+enum class OperatorDrain : bool { kOff, kOn };
+
 struct Worker {
   /// Programs whose code it is taken to have. More are sent again to workers that have them; a worker forgets
   /// by bytes, and says so.
@@ -70,6 +75,10 @@ struct Worker {
   TimePoint away_until;
   /// Taken from it while it held them, or named by it and not its own: what still comes for these is no lie.
   BoundedSet<LeaseId, wire::kMaxArray> revoked;
+  TimePoint since;          ///< its first HELLO
+  std::uint64_t given = 0;  ///< leases, ever
+  std::string host;         ///< this and the next: as it says, printable ASCII
+  std::uint64_t pid = 0;
   std::uint64_t seen = 0;  ///< the highest number of its messages; lower ones come twice
   AnswerKeep answers;
   std::uint64_t control_messages = 0;  ///< since the last heartbeat
@@ -77,7 +86,9 @@ struct Worker {
   RecentSet<std::uint64_t, kMaxSentCode> sent_code;
 
   WorkerState state() const { return state_; }
-  bool accepting() const { return state_ == WorkerState::kServing; }
+  bool accepting() const { return state_ == WorkerState::kServing && !drained(); }
+  bool drained() const { return by_operator_ == OperatorDrain::kOn; }
+  const WorkerBuild& build() const { return build_; }
   const Credit& credit() const { return credit_; }
   const WorkerKind& kind() const { return crowd_->first; }
   /// The most it ever offered: whether a job could ever run there.
@@ -90,6 +101,7 @@ struct Worker {
  private:
   friend class WorkerRegistry;
   WorkerState state_ = WorkerState::kServing;
+  OperatorDrain by_operator_ = OperatorDrain::kOff;
   Credit credit_;
   std::uint64_t full_memory_mb_ = 0;
   std::uint64_t used_memory_mb_ = 0;
@@ -108,6 +120,9 @@ class WorkerRegistry {
   Worker& Connect(const SessionId& session, const Peer& link, TimePoint now);
   bool Knows(const SessionId& session) const { return workers_.contains(session); }
   Worker* Find(const Peer& link);
+  Worker* Find(const SessionId& session) const;
+  /// Those behind `after`, in the order of their ids.
+  std::vector<const Worker*> After(const SessionId& after, std::size_t most) const;
   void Erase(Worker& worker);
 
   /// False where there are kMaxKinds others already.
@@ -119,6 +134,7 @@ class WorkerRegistry {
   void SetCredit(Worker& worker, Credit credit);
   /// False, and nothing done, where the event means nothing in its state.
   bool Advance(Worker& worker, WorkerEvent event);
+  void SetDrain(Worker& worker, OperatorDrain drain);
   void SetStats(Worker& worker, const WorkerStats& stats);
   /// Makes the job's lease.
   void Take(Worker& worker, Job& job, LeaseId id);
@@ -164,7 +180,7 @@ class WorkerRegistry {
   void SetKind(Worker& worker, WorkerKind kind);
   void LeaveKind(Worker& worker);
 
-  std::unordered_map<SessionId, std::unique_ptr<Worker>> workers_;
+  std::map<SessionId, std::unique_ptr<Worker>> workers_;
   std::unordered_map<Peer, Worker*> links_;
   std::map<WorkerKind, WorkerCrowd> crowds_;  // none is empty
   BoundedSet<std::string, kMaxRemembered> seen_libraries_;
