@@ -105,12 +105,8 @@ void ClientCore::OnSeenFinal(const JobId& id) {
 }
 
 void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
-  if (welcome.version < wire::kOldestVersion || welcome.version > wire::kVersion) {
-    return FailLink({ErrorKind::kUnavailable,
-                     "the broker wants to speak wire version " + std::to_string(welcome.version) +
-                         ", this client speaks " + std::to_string(wire::kOldestVersion) + " to " +
-                         std::to_string(wire::kVersion) + ": upgrade the older of the two"});
-  }
+  const auto agreed = wire::CheckAgreed({wire::kOldestVersion, wire::kVersion}, welcome.version, "client");
+  if (!agreed) return FailLink(agreed.error());
   linked_since_ = now;
   const bool first = !ever_linked_;
   if (welcome.epoch != epoch_ || !welcome.resumed) seen_ = 0;
@@ -121,6 +117,7 @@ void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
   credit_ = std::max<std::uint64_t>(welcome.credit, 1);
   reproducible_ = wire::HasCapability(welcome.capabilities, wire::kReproducibleCapability);
   programs_ = wire::HasCapability(welcome.capabilities, wire::kProgramsCapability);
+  turns_ = wire::HasCapability(welcome.capabilities, wire::kTurnsCapability);
   carried_.Clear();  // what the link before this one carried may have been lost with it
   if (welcome.heartbeat_ms > 0) heartbeat_ = Millis(std::min<std::uint64_t>(welcome.heartbeat_ms, 60'000));
   next_ping_ = now + heartbeat_;
@@ -269,7 +266,8 @@ void ClientCore::OnTick(TimePoint now) {
       hello.session = session_;
       hello.tenant = options_.tenant;
       hello.capabilities = {"wasm", std::string(wire::kReproducibleCapability),
-                            std::string(wire::kProgramsCapability), std::string(wire::kQuietCapability)};
+                            std::string(wire::kProgramsCapability), std::string(wire::kTurnsCapability),
+                            std::string(wire::kQuietCapability)};
       hello.epoch = epoch_;
       hello.seen = seen_;
       hello.software = options_.software;

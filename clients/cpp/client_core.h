@@ -157,6 +157,7 @@ class ClientCore {
   std::uint64_t credit_ = 0;
   bool reproducible_ = false;  // the broker knows seed, clock and receipt
   bool programs_ = false;      // and libraries, program, encoding and NEED
+  bool turns_ = false;         // the same of turn, turnExecutions and onDisconnect
   Millis heartbeat_{1'000};
   TimePoint last_heard_;
   TimePoint connecting_since_;

@@ -7,6 +7,14 @@
 #include "common/hash.h"
 
 namespace skerry::client {
+namespace {
+
+/// What a broker without the capability "turns" would not do, and not say so.
+bool AsksForTurns(const JobSpec& spec) {
+  return !spec.turn.empty() || spec.turn_executions > 0 || spec.on_disconnect != OnDisconnect::kKeep;
+}
+
+}  // namespace
 
 Result<SubmitResult> ClientCore::Submit(JobRequest& request, TimePoint now) {
   if (link_ == LinkState::kFailed) return Fail(failure_);
@@ -80,6 +88,12 @@ void ClientCore::SendJob(Job& job) {
     return Finish(
         job, Ended(Code::kValidation, "libraries and encodings are more than this broker knows: upgrade it",
                    job.attempt));
+  }
+  if (!turns_ && AsksForTurns(job.spec)) {
+    return Finish(job,
+                  Ended(Code::kValidation,
+                        "turn, turnExecutions and onDisconnect are more than this broker knows: upgrade it",
+                        job.attempt));
   }
   job.stage = JobStage::kSent;
   PutSubmit(job);

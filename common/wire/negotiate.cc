@@ -24,6 +24,14 @@ Result<std::uint32_t> AgreeOnVersion(VersionRange ours, VersionRange theirs, std
   return std::min(ours.newest, theirs.newest);
 }
 
+Status CheckAgreed(VersionRange ours, std::uint32_t agreed, std::string_view who) {
+  if (agreed >= ours.oldest && agreed <= ours.newest) return {};
+  return Fail(ErrorKind::kUnavailable, "the broker wants to speak wire version " + std::to_string(agreed) +
+                                           ", this " + std::string(who) + " speaks " + Text(ours) +
+                                           ": upgrade the " +
+                                           (agreed < ours.oldest ? "broker" : std::string(who)));
+}
+
 std::vector<std::string> CommonCapabilities(const std::vector<std::string>& ours,
                                             const std::vector<std::string>& theirs) {
   std::vector<std::string> common;

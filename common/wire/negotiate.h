@@ -38,6 +38,10 @@ struct VersionRange {
 /// `peer` names the other side in the message: "client", "worker". Version 0 does not exist.
 Result<std::uint32_t> AgreeOnVersion(VersionRange ours, VersionRange theirs, std::string_view peer);
 
+/// Of the version that a WELCOME says: whether we speak it. `who` names this side: a broker that knew the
+/// range of our HELLO says no other, so that one of the two is broken or much older.
+Status CheckAgreed(VersionRange ours, std::uint32_t agreed, std::string_view who);
+
 /// Ours, in our order, without those that they have not; what they have and we do not know is ignored.
 std::vector<std::string> CommonCapabilities(const std::vector<std::string>& ours,
                                             const std::vector<std::string>& theirs);

@@ -45,5 +45,14 @@ TEST(Negotiate, CapabilitiesAreThoseOfBothAndUnknownOnesAreIgnored) {
   EXPECT_TRUE(CommonCapabilities({"a"}, {}).empty());
 }
 
+TEST(CheckAgreed, TakesOnlyAVersionOfOursAndSaysWhichSideToUpgrade) {
+  EXPECT_TRUE(CheckAgreed({2, 3}, 2, "client"));
+  EXPECT_TRUE(CheckAgreed({2, 3}, 3, "client"));
+  EXPECT_EQ(CheckAgreed({2, 3}, 4, "worker").error().message,
+            "the broker wants to speak wire version 4, this worker speaks 2 to 3: upgrade the worker");
+  EXPECT_EQ(CheckAgreed({2, 3}, 1, "client").error().message,
+            "the broker wants to speak wire version 1, this client speaks 2 to 3: upgrade the broker");
+}
+
 }  // namespace
 }  // namespace skerry::wire

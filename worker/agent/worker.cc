@@ -113,6 +113,8 @@ void Worker::OnHealth(bool healthy) {
 }
 
 void Worker::OnWelcome(const wire::Welcome& welcome, Memory memory) {
+  const auto agreed = wire::CheckAgreed({wire::kOldestVersion, wire::kVersion}, welcome.version, "worker");
+  if (!agreed) return OnRefused(agreed.error().message);
   reporter_.OnWelcome(welcome);
   KeepReporting();
   if (memory == Memory::kForgotten && !jobs_.empty()) AbandonJobs();

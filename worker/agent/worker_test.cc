@@ -219,6 +219,28 @@ TEST_F(WorkerTest, LeavesWhenTheBrokerRefusesIt) {
             1);
 }
 
+TEST_F(WorkerTest, LeavesABrokerThatWantsToSpeakAVersionThatItDoesNotKnow) {
+  EXPECT_EQ(Serve([&] {
+              broker_.Next<wire::Hello>();
+              wire::Welcome welcome;
+              welcome.version = wire::kVersion + 1;
+              broker_.Send(welcome);
+            }),
+            1);
+}
+
+TEST_F(WorkerTest, AnOlderBrokerWithoutAnyCapabilityGetsFinalsAndNothingThatItDoesNotKnow) {
+  broker_.capabilities = {};
+  Serve([&] {
+    broker_.Greet();
+    broker_.Dispatch(1, "ok 1", {{"memoryMb", 64}});
+    const auto final = broker_.Next<wire::Final>();
+    ASSERT_TRUE(final);
+    EXPECT_TRUE(final->ok);
+    Leave();
+  });
+}
+
 TEST_F(WorkerTest, LeavesWhenItsFirstCellDoesNotStart) {
   plan_.starts = false;
   EXPECT_EQ(Serve([] {}), 1);
