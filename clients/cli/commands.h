@@ -31,6 +31,9 @@ std::unique_ptr<Command> MakeExec(CLI::App& parent);
 std::unique_ptr<Command> MakeUp(CLI::App& parent);
 std::unique_ptr<Command> MakeDoctor(CLI::App& parent);
 std::unique_ptr<Command> MakeKeygen(CLI::App& parent);
+std::unique_ptr<Command> MakeWorkers(CLI::App& parent);
+std::unique_ptr<Command> MakeTenants(CLI::App& parent);
+std::unique_ptr<Command> MakeTop(CLI::App& parent);
 
 inline constexpr const char* kExitStatusHelp =
     "Exit status: 0 all ok, 1 some jobs failed, 2 usage, 69 broker unreachable, 74 output failed, 130 "

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "clients/cli/private_pool.h"
 #include "clients/cpp/client.h"
@@ -22,6 +23,8 @@ struct ConnectOptions {
   std::string tenant = "default";
   std::string user;
   SessionId session;  ///< empty: a new one
+  /// Of operators' commands: brokers' admin sockets; empty: of the pool that runs here.
+  std::vector<std::string> admin;
 };
 
 class Connection {

@@ -1,6 +1,9 @@
 #include "clients/cli/interrupt.h"
 
+#include <poll.h>
+
 #include <atomic>
+#include <chrono>
 #include <csignal>
 
 namespace skerry::cli {
@@ -25,6 +28,16 @@ void CatchInterrupts() {
 
 int Interrupts() {
   return interrupts.load(std::memory_order_relaxed);
+}
+
+bool InterruptedWithin(Millis time) {
+  const TimePoint until = SteadyClock::now() + time;
+  while (Interrupts() == 0) {
+    const auto left = std::chrono::ceil<Millis>(until - SteadyClock::now());
+    if (left <= Millis(0)) return false;
+    poll(nullptr, 0, static_cast<int>(left.count()));  // unlike sleep_for, it ends with a signal
+  }
+  return true;
 }
 
 }  // namespace skerry::cli

@@ -4,6 +4,8 @@
 // signal.
 #pragma once
 
+#include "common/units.h"
+
 namespace skerry::cli {
 
 /// From here on SIGINT, SIGTERM and SIGHUP are counted instead of fatal, and SIGPIPE is ignored (writes say
@@ -11,5 +13,7 @@ namespace skerry::cli {
 void CatchInterrupts();
 /// How many came so far. One: stop tidily. Two: stop now.
 int Interrupts();
+/// Waits, no longer than until the first.
+bool InterruptedWithin(Millis time);
 
 }  // namespace skerry::cli

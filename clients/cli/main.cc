@@ -18,7 +18,9 @@ constexpr const char* kExamples =
     "  skerry exec tool.js --input '{\"x\":1}'           one program\n"
     "  skerry up                                         a broker and a worker, until Ctrl-C\n"
     "  skerry doctor                                     what this machine lacks, and what to do\n"
-    "  skerry keygen --role client --tenant acme         a key for a broker at tcp://\n";
+    "  skerry keygen --role client --tenant acme         a key for a broker at tcp://\n"
+    "  skerry top                                        what a pool does, each second\n"
+    "  skerry workers drain worker-3f9a --wait           a worker finishes what it runs, and gets no more\n";
 
 /// CLI11 would only say that a command is required.
 std::optional<int> RefuseUnknownCommand(const CLI::App& app, int argc, char** argv) {
@@ -45,7 +47,8 @@ int Main(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", SKERRY_VERSION);
   std::vector<std::unique_ptr<Command>> commands;
-  for (const auto make : {&MakeRun, &MakeExec, &MakeUp, &MakeDoctor, &MakeKeygen})
+  for (const auto make :
+       {&MakeRun, &MakeExec, &MakeUp, &MakeDoctor, &MakeKeygen, &MakeWorkers, &MakeTenants, &MakeTop})
     commands.push_back(make(app));
   if (const auto status = RefuseUnknownCommand(app, argc, argv)) return *status;
   if (const auto status = config::ParseArguments(app, argc, argv)) return *status;

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace skerry::cli {
@@ -41,15 +43,20 @@ bool IsOurs(const std::filesystem::path& folder) {
          (status.st_mode & 0777) == 0700;
 }
 
-/// What killed processes have left. Best effort: nobody depends on it.
-void Sweep(const std::string& base) {
+std::vector<std::filesystem::path> OursIn(const std::string& base) {
   std::error_code ignored;
   std::vector<std::filesystem::path> folders;
   for (auto it = std::filesystem::directory_iterator(base, ignored);
        it != std::filesystem::directory_iterator(); it.increment(ignored)) {
     if (IsOurs(it->path())) folders.push_back(it->path());
   }
-  for (const auto& folder : folders) {
+  return folders;
+}
+
+/// What killed processes have left. Best effort: nobody depends on it.
+void Sweep(const std::string& base) {
+  std::error_code ignored;
+  for (const auto& folder : OursIn(base)) {
     if (const Fd lock = LockOn(folder.string()); lock.valid()) std::filesystem::remove_all(folder, ignored);
   }
 }
@@ -89,6 +96,26 @@ PoolFolder& PoolFolder::operator=(PoolFolder&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(lock_, other.lock_);
   return *this;
+}
+
+std::vector<std::string> RunningPools(const std::string& name) {
+  std::set<std::string> bases = {"/tmp"};
+  for (const char* variable : {"XDG_RUNTIME_DIR", "TMPDIR"}) {
+    const char* base = std::getenv(variable);
+    if (base != nullptr && *base == '/') bases.insert(base);
+  }
+  std::vector<std::string> endpoints;
+  for (const std::string& base : bases) {
+    for (const auto& folder : OursIn(base)) {
+      struct stat status {};
+      const std::string path = folder.string() + "/" + name;
+      if (lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) continue;
+      // A lock that is free is that of a process that was killed.
+      if (!LockOn(folder.string()).valid()) endpoints.push_back("ipc://" + path);
+    }
+  }
+  std::sort(endpoints.begin(), endpoints.end());
+  return endpoints;
 }
 
 std::uint64_t SharedMemoryMb(std::uint64_t workers) {

@@ -36,6 +36,9 @@ class PoolFolder {
   Fd lock_;
 };
 
+/// The ipc endpoints called `name` of this user's pools whose processes live, by path.
+std::vector<std::string> RunningPools(const std::string& name);
+
 /// 80 % of the machine for all workers together, MiB each: each one's own default would count it whole.
 std::uint64_t SharedMemoryMb(std::uint64_t workers);
 

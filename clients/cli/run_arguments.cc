@@ -36,7 +36,9 @@ class RunArguments : public Command {
         "left with --broker");
     app->add_flag("--quiet", options_.quiet, "no progress bar, no summary");
     Describe(settings_, options_.connect);
-    line_.Add(settings_);
+    for (const config::Setting& setting : settings_.all()) {
+      if (setting.key() != "admin") line_.AddFlag(setting);  // operators' commands have that
+    }
     line_.AddPrint();
   }
 

@@ -14,8 +14,8 @@
 namespace skerry::cli {
 namespace {
 
-constexpr std::array<std::string_view, 7> kOfEveryRun = {"broker", "key",  "broker_key", "tenant",
-                                                         "user",   "data", "log_level"};
+constexpr std::array<std::string_view, 8> kOfEveryRun = {"admin",  "broker", "key",  "broker_key",
+                                                         "tenant", "user",   "data", "log_level"};
 
 Status CheckBroker(std::string_view endpoint) {
   return endpoint.empty() ? Status() : CheckEndpoint(endpoint);
@@ -43,6 +43,10 @@ void Describe(config::Settings& s, ConnectOptions& options) {
       .DefaultText("none: ipc:// and plain loopback only");
   s.Text("broker_key", options.broker_key, config::kAnyText, "the broker's public key, where a key is named")
       .DefaultText("none");
+  s.List("admin", options.admin,
+         "admin sockets of brokers, for `skerry workers`, `skerry tenants` and `skerry top`")
+      .DefaultText("that of the one pool of this user's that runs here")
+      .Check(&CheckEndpoint);
   s.Text("tenant", options.tenant, {1, kMaxIdBytes}, "tenant of jobs that name none")
       .DefaultText("the one in the key's file, or default");
   s.Text("user", options.user, {0, kMaxIdBytes}, "user of jobs that name none");

@@ -21,8 +21,7 @@ namespace skerry::wire {
 /// The version of these tables, apart from the wire's own.
 inline constexpr std::uint32_t kAdminVersion = 1;
 inline constexpr std::uint32_t kOldestAdminVersion = 1;
-/// Rows of one page. A page costs the broker well under a millisecond, and no dispatch waits for more than
-/// one.
+/// Rows of one page, which costs the broker some hundred microseconds.
 inline constexpr std::uint64_t kMaxAdminRows = 256;
 
 namespace question {

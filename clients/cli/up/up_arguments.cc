@@ -53,7 +53,7 @@ void PassOn(const config::Settings& settings, std::vector<std::string>& argument
       }
     }
     // Endpoints are UpCommand's to pass on.
-    if (!value || std::holds_alternative<config::TextList>(*value)) continue;
+    if (!value || setting.key() == "admin" || std::holds_alternative<config::TextList>(*value)) continue;
     if (const auto* on = std::get_if<bool>(&*value)) {
       arguments.push_back(setting.flag() + (*on ? "=true" : "=false"));
       continue;
@@ -73,6 +73,9 @@ class UpArguments : public Command {
     broker_.List("clients", options_.client_endpoints, "endpoints for clients")
         .DefaultText("in a folder of this run, in XDG_RUNTIME_DIR or /tmp")
         .Check(&CheckEndpoint);
+    broker_
+        .Text("admin", options_.admin_endpoint, config::kAnyText, "ipc:// path for `skerry top` and others")
+        .DefaultText("in a folder of this run");
     broker_.List("workers", options_.worker_endpoints, "endpoints for workers").Check(&CheckEndpoint);
     app->add_option("--workers", options_.workers, "workers to start, 1 to 256 (1)")
         ->check(CLI::Range(1, 256))
@@ -118,7 +121,8 @@ class UpArguments : public Command {
     broker_.Text("key", key_, config::kAnyText, "file of the broker's secret key, for tcp:// endpoints");
     broker_.Text("authorized", authorized_, config::kAnyText, "file of who may connect by TCP");
     // Not its `workers`: here that flag is a number.
-    for (const char* key : {"clients", "key", "authorized", "metrics", "allow_wasm", "ceilings.memoryMb"}) {
+    for (const char* key :
+         {"clients", "admin", "key", "authorized", "metrics", "allow_wasm", "ceilings.memoryMb"}) {
       line_.AddFlag(broker_.At(key));
     }
   }

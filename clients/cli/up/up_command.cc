@@ -54,6 +54,7 @@ class Up {
     for (const auto* endpoints : {&clients_, &workers_at_}) {
       for (const std::string& endpoint : *endpoints) RemoveSocket(endpoint);
     }
+    if (!admin_.empty()) RemoveSocket(admin_);
   }
 
   int Run() {
@@ -82,12 +83,14 @@ class Up {
     workers_at_ = options_.worker_endpoints;
     const bool own_clients = NeedsOwn(clients_);
     const bool own_workers = NeedsOwn(workers_at_);
-    if (own_clients || own_workers) {
+    admin_ = options_.admin_endpoint;
+    if (own_clients || own_workers || admin_.empty()) {
       auto folder = PoolFolder::Make({"XDG_RUNTIME_DIR", "TMPDIR"});
       if (!folder) return Fail(folder.error());
       folder_ = std::move(*folder);
       if (own_clients) clients_.push_back(folder_.Endpoint("clients"));
       if (own_workers) workers_at_.push_back(folder_.Endpoint("workers"));
+      if (admin_.empty()) admin_ = folder_.Endpoint("admin");
     }
     for (const auto* endpoints : {&clients_, &workers_at_}) {
       for (const std::string& endpoint : *endpoints) {
@@ -147,6 +150,7 @@ class Up {
     for (const std::string& endpoint : clients_) arguments.insert(arguments.end(), {"--clients", endpoint});
     for (const std::string& endpoint : workers_at_)
       arguments.insert(arguments.end(), {"--workers", endpoint});
+    arguments.insert(arguments.end(), {"--admin", admin_});
     return arguments;
   }
 
@@ -231,6 +235,7 @@ class Up {
     // For whoever reads it by eye, and for scripts that wait for the first line.
     std::printf("READY: jobs are taken on %s\n", clients_.front().c_str());
     std::printf("%s/skerry run JOBS.jsonl --broker %s\n", binaries_.c_str(), clients_.front().c_str());
+    std::printf("%s/skerry top --admin %s\n", binaries_.c_str(), admin_.c_str());
     std::fflush(stdout);
   }
 
@@ -257,6 +262,7 @@ class Up {
   PoolFolder folder_;
   std::vector<std::string> clients_;
   std::vector<std::string> workers_at_;
+  std::string admin_;
   std::unique_ptr<ChildProcess> broker_;
   std::vector<std::unique_ptr<ChildProcess>> workers_;
   std::unique_ptr<FirstJob> first_job_;

@@ -17,6 +17,7 @@ namespace skerry::cli {
 struct UpOptions {
   std::vector<std::string> client_endpoints;  ///< none: in a folder of this run
   std::vector<std::string> worker_endpoints;  ///< the same
+  std::string admin_endpoint;                 ///< the same
   /// Whether the broker has keys. Its own trial job and workers have none, and come by ipc:// then.
   enum class Keys : std::uint8_t { kNone, kGiven } keys = Keys::kNone;
   std::uint64_t workers = 1;

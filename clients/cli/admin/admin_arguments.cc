@@ -1,0 +1,33 @@
+#include "clients/cli/admin/admin_arguments.h"
+
+#include <cstdio>
+#include <utility>
+
+#include "clients/cli/interrupt.h"
+#include "clients/cli/settings.h"
+
+namespace skerry::cli {
+
+AdminArguments::AdminArguments(CLI::App& app) : line_(app, "skerry") {
+  Describe(settings_, options_);
+  line_.AddFlag(settings_.At("admin"));
+  app.add_flag("--json", json_, "one JSON object a line, every field under its name in schemas/admin.md");
+}
+
+std::optional<int> AdminArguments::Open(std::optional<AdminPool>& pool) {
+  const auto start = line_.Configure(settings_, [] { return Status(); });
+  if (start.exit) return start.exit;
+  CatchInterrupts();
+  auto opened = AdminPool::Open(options_.admin);
+  if (!opened) return ComplainOf(opened.error());
+  pool.emplace(std::move(*opened));
+  return std::nullopt;
+}
+
+int ComplainOf(const Error& error) {
+  if (Interrupts() > 0) return kExitInterrupted;
+  std::fprintf(stderr, "skerry: %s\n", error.message.c_str());
+  return ExitCodeOf(error);
+}
+
+}  // namespace skerry::cli

@@ -1,0 +1,81 @@
+// A question to a broker's admin socket, and its answer (schemas/admin.md).
+//
+//   auto link = AdminLink::Open("ipc:///run/skerry/admin");
+//   auto rows = (*link)->All<wire::WorkerRow>(wire::question::kWorkers);
+//
+// Threads: one. Ownership: owns its socket. Errors: why there is no answer, and what to do; a broker's own
+// reason where it says no (kInvalid).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+#include <zmq.hpp>
+
+#include "common/result.h"
+#include "common/units.h"
+#include "common/wire/admin.h"
+#include "common/wire/admin_codec.h"
+
+namespace skerry::client {
+
+class AdminLink {
+ public:
+  /// A broker that is busy with a turn of messages answers within milliseconds.
+  static constexpr Millis kPatience{5'000};
+  /// More than any broker has pages: a walk that does not end is its fault.
+  static constexpr int kMaxPages = 1'000;
+
+  static Result<std::unique_ptr<AdminLink>> Open(const std::string& endpoint);
+
+  /// One page, or the one row of a question with an id.
+  template <class Row>
+  Result<std::vector<Row>> Rows(wire::Ask ask, std::string* next = nullptr) {
+    auto answer = Put(std::move(ask));
+    if (!answer) return Fail(answer.error());
+    if (next != nullptr) *next = answer->told.next;
+    auto rows = wire::ReadRows<Row>(answer->page, answer->told.rows);
+    if (!rows) return Fail(Broken(rows.error().message));
+    return rows;
+  }
+  /// Page after page.
+  template <class Row>
+  Result<std::vector<Row>> All(std::string_view what) {
+    std::vector<Row> all;
+    wire::Ask ask;
+    ask.what = what;
+    for (int page = 0; page < kMaxPages; ++page) {
+      auto rows = Rows<Row>(ask, &ask.after);
+      if (!rows) return rows;
+      std::move(rows->begin(), rows->end(), std::back_inserter(all));
+      if (ask.after.empty()) return all;
+    }
+    return Fail(Broken("its pages have no end"));
+  }
+
+  const std::string& endpoint() const { return endpoint_; }
+
+ private:
+  struct Answer {
+    wire::Told told;
+    std::string page;
+  };
+  explicit AdminLink(const std::string& endpoint);
+
+  Result<Answer> Put(wire::Ask ask);
+  /// What has come, for `number`; nothing of use: an empty reason.
+  Result<Answer> Take(std::uint64_t number);
+  bool Wait(short events, TimePoint until);
+  Error NoAnswer() const;
+  Error Broken(const std::string& what) const;
+
+  std::string endpoint_;
+  std::uint64_t next_number_ = 1;
+  zmq::context_t context_;
+  zmq::socket_t socket_;
+};
+
+}  // namespace skerry::client
