@@ -8,13 +8,14 @@
 namespace skerry::agent {
 
 BaseCells::BaseCells(EventLoop& loop, CellFactory factory, CellListener& listener, WorkerStats& stats,
-                     CellSupervisor::Options options, std::size_t most)
+                     CellSupervisor::Options options, std::size_t most, ForkPressure::Options pressure)
     : loop_(loop),
       factory_(std::move(factory)),
       listener_(listener),
       stats_(stats),
       options_(options),
-      most_(most) {
+      most_(most),
+      pressure_(pressure) {
   Add();
 }
 
@@ -34,15 +35,14 @@ void BaseCells::Grow() {
   if (cells_.size() >= most_) return;
   Add();
   log::Info("another cell is started, since forks queue", {{"cells", cells_.size()}});
-  cells_.back()->Start([](const Status& started) {
-    if (!started) log::Error("a further cell could not be started", {{"reason", started.error().message}});
-  });
+  cells_.back()->Start({});
 }
 
 CellSupervisor* BaseCells::Idlest() {
+  const auto rank = [](const CellSupervisor& cell) { return std::pair(cell.retiring(), cell.pending()); };
   CellSupervisor* idlest = nullptr;
   for (const auto& cell : cells_) {
-    if (cell->ready() && (idlest == nullptr || cell->pending() < idlest->pending())) idlest = cell.get();
+    if (cell->ready() && (idlest == nullptr || rank(*cell) < rank(*idlest))) idlest = cell.get();
   }
   return idlest;
 }
@@ -72,6 +72,11 @@ std::size_t BaseCells::ready() const {
 
 void BaseCells::Retire(CellNumber cell, CellRestart reason) {
   for (const auto& supervisor : cells_) supervisor->Retire(cell, reason);
+}
+
+bool BaseCells::NoteHandOver(CellNumber cell, HandOver result) {
+  return std::any_of(cells_.begin(), cells_.end(),
+                     [&](const auto& supervisor) { return supervisor->NoteHandOver(cell, result); });
 }
 
 void BaseCells::OnCellHealth(bool) {

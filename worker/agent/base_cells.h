@@ -1,11 +1,11 @@
 // The base cells of a worker: one, and more where one cannot fork fast enough (fork_pressure.h).
 //
-// Each is started, renewed and retired by itself (cell_supervisor.h). Forks are asked of the ready one that
-// has the fewest to make. Derived cells come from the first.
+// Each is started, renewed, judged and retired by itself (cell_supervisor.h). Forks are asked of the ready
+// one that has the fewest to make, rather of one that is not about to go. Derived cells come from the first.
 //
 // Threads: the event loop's.
 // Ownership: owns the supervisors. The counts and the listener outlive it. Errors: the first cell's failure
-// to start is the caller's to act on; a further one that does not start is logged and missed.
+// to start is the caller's to act on; a further one that does not start is tried again like one that died.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class BaseCells : private CellListener {
  public:
   /// `most`: at least 1. Their numbers are unique: each counts in steps of it.
   BaseCells(EventLoop& loop, CellFactory factory, CellListener& listener, WorkerStats& stats,
-            CellSupervisor::Options options, std::size_t most);
+            CellSupervisor::Options options, std::size_t most, ForkPressure::Options pressure = {});
 
   void Start(std::function<void(Status)> done);
   /// `jobs_waiting`: how many jobs wait for a fork.
@@ -33,6 +33,8 @@ class BaseCells : private CellListener {
   /// Cells that can fork.
   std::size_t ready() const;
   void Retire(CellNumber cell, CellRestart reason);
+  /// As CellSupervisor's.
+  bool NoteHandOver(CellNumber cell, HandOver result);
   /// One more, unless there are as many as there may be.
   void Grow();
   std::size_t size() const { return cells_.size(); }
@@ -44,6 +46,7 @@ class BaseCells : private CellListener {
   void OnForked(Isolate isolate) override { listener_.OnForked(std::move(isolate)); }
   void OnCellMade(std::unique_ptr<Cell> cell) override { listener_.OnCellMade(std::move(cell)); }
   void OnCellReady() override { listener_.OnCellReady(); }
+  void OnCellLost() override { listener_.OnCellLost(); }
   void OnCellRetired(CellNumber cell) override { listener_.OnCellRetired(cell); }
   void OnForbiddenCalls(std::unique_ptr<ForbiddenCalls> reports) override {
     listener_.OnForbiddenCalls(std::move(reports));

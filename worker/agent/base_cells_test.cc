@@ -21,15 +21,24 @@ class BaseCellsTest : public ::testing::Test, protected CellListener {
     options_.longest_delay = Millis(20);
     options_.retire_interval = Millis(1);
   }
-  void StartWith(std::size_t cells) {
-    cells_.emplace(loop_, FakeCells(plan_), static_cast<CellListener&>(*this), stats_, options_, cells);
+  void StartOneOf(std::size_t most) {
+    cells_.emplace(loop_, FakeCells(plan_), static_cast<CellListener&>(*this), stats_, options_, most,
+                   pressure_);
     cells_->Start([](const Status& started) { EXPECT_TRUE(started); });
+    ASSERT_TRUE(RunUntil(loop_, [&] { return cells_->ready() == 1; }));
+  }
+  void StartWith(std::size_t cells) {
+    StartOneOf(cells);
     while (cells_->size() < cells) cells_->Grow();
     ASSERT_TRUE(RunUntil(loop_, [&] { return cells_->ready() == cells; }));
+  }
+  std::uint64_t Restarts(CellRestart reason) const {
+    return stats_.cell_restarts[static_cast<std::size_t>(reason)];
   }
   void OnForked(Isolate isolate) override { ++forks_[isolate.cell()]; }
   void OnCellMade(std::unique_ptr<Cell>) override {}
   void OnCellReady() override {}
+  void OnCellLost() override { pending_at_loss_.push_back(cells_->pending()); }
   void OnCellRetired(CellNumber cell) override { retired_.push_back(cell); }
   void OnForbiddenCalls(std::unique_ptr<ForbiddenCalls>) override {}
   void OnCellHealth(bool healthy) override { health_.push_back(healthy); }
@@ -38,9 +47,11 @@ class BaseCellsTest : public ::testing::Test, protected CellListener {
   FakeCellPlan plan_;
   WorkerStats stats_;
   CellSupervisor::Options options_;
+  ForkPressure::Options pressure_;
   std::map<CellNumber, int> forks_;
   std::vector<CellNumber> retired_;
   std::vector<bool> health_;
+  std::vector<std::size_t> pending_at_loss_;
   std::optional<BaseCells> cells_;  // last: it calls back into the above
 };
 
@@ -71,13 +82,10 @@ TEST_F(BaseCellsTest, OneIsRetiredByItsNumberAndItsSuccessorHasOneThatNoOtherHas
 }
 
 TEST_F(BaseCellsTest, AFurtherOneThatDoesNotStartIsMissedAndNoMore) {
-  StartWith(1);
-  cells_.emplace(loop_, FakeCells(plan_), static_cast<CellListener&>(*this), stats_, options_, 2);
-  cells_->Start([](const Status&) {});
-  ASSERT_TRUE(RunUntil(loop_, [&] { return cells_->ready() == 1; }));
+  StartOneOf(2);
   plan_.starts = false;
   cells_->Grow();
-  RunFor(loop_, Millis(50));
+  ASSERT_TRUE(RunUntil(loop_, [&] { return Restarts(CellRestart::kStartFailed) >= 4; }));
   EXPECT_EQ(cells_->ready(), 1u);
   cells_->RequestForks(3, 1);
   ASSERT_TRUE(RunUntil(loop_, [&] { return cells_->pending() == 0; }));
@@ -85,15 +93,76 @@ TEST_F(BaseCellsTest, AFurtherOneThatDoesNotStartIsMissedAndNoMore) {
   EXPECT_TRUE(health_.empty()) << "forks can be hoped for";
 }
 
-TEST_F(BaseCellsTest, ForksThatQueueForAWhileBringAnother) {
-  cells_.emplace(loop_, FakeCells(plan_), static_cast<CellListener&>(*this), stats_, options_, 2);
-  cells_->Start([](const Status&) {});
-  ASSERT_TRUE(RunUntil(loop_, [&] { return cells_->ready() == 1; }));
-  const TimePoint until = loop_.Now() + 4 * ForkPressure::kWindow;
-  while (cells_->size() == 1 && loop_.Now() < until) {
-    cells_->RequestForks(20, 20);
-    RunUntil(loop_, [&] { return cells_->pending() == 0; });
+TEST_F(BaseCellsTest, AFurtherOneThatDidNotStartComesOnceItCan) {
+  StartOneOf(2);
+  plan_.starts = false;
+  cells_->Grow();
+  ASSERT_TRUE(RunUntil(loop_, [&] { return Restarts(CellRestart::kStartFailed) >= 1; }));
+  plan_.starts = true;
+  EXPECT_TRUE(RunUntil(loop_, [&] { return cells_->ready() == 2; }));
+  EXPECT_EQ(cells_->size(), 2u);
+}
+
+TEST_F(BaseCellsTest, AreInBadHealthWhenTheFirstDiesAndAFurtherOneNeverStarted) {
+  StartOneOf(2);
+  plan_.starts = false;
+  cells_->Grow();
+  ASSERT_TRUE(RunUntil(loop_, [&] { return Restarts(CellRestart::kStartFailed) >= 1; }));
+  plan_.fork = FakeCellPlan::Fork::kKillsCell;
+  cells_->RequestForks(1, 1);
+  ASSERT_TRUE(RunUntil(loop_, [&] { return !health_.empty(); }));
+  EXPECT_EQ(health_, std::vector<bool>{false});
+  EXPECT_EQ(cells_->ready(), 0u);
+  plan_.fork = FakeCellPlan::Fork::kGood;
+  plan_.starts = true;
+  ASSERT_TRUE(RunUntil(loop_, [&] { return cells_->ready() == 2 && health_.size() == 2; }));
+  EXPECT_TRUE(health_.back());
+}
+
+TEST_F(BaseCellsTest, OneThatIsLostSaysSoOnceWhatWasAskedOfItDoesNotCountAnyMore) {
+  StartWith(2);
+  plan_.fork = FakeCellPlan::Fork::kNever;
+  cells_->RequestForks(2, 2);
+  EXPECT_EQ(cells_->pending(), 2u);
+  plan_.fork = FakeCellPlan::Fork::kKillsCell;
+  cells_->RequestForks(1, 3);
+  ASSERT_TRUE(RunUntil(loop_, [&] { return !pending_at_loss_.empty(); }));
+  EXPECT_EQ(pending_at_loss_, std::vector<std::size_t>{1}) << "the other's";
+}
+
+TEST_F(BaseCellsTest, EachIsJudgedByItsOwnIsolates) {
+  StartWith(2);
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_FALSE(cells_->NoteHandOver(1, HandOver::kFailed));
+    EXPECT_FALSE(cells_->NoteHandOver(2, HandOver::kWorked));
+    EXPECT_FALSE(cells_->NoteHandOver(7, HandOver::kFailed)) << "it is gone";
   }
+  EXPECT_TRUE(cells_->NoteHandOver(1, HandOver::kFailed));
+  EXPECT_TRUE(cells_->first().retiring());
+  EXPECT_FALSE(cells_->NoteHandOver(2, HandOver::kFailed)) << "its first";
+  EXPECT_EQ(Restarts(CellRestart::kUseless), 1u);
+}
+
+TEST_F(BaseCellsTest, OneThatIsAboutToGoIsAskedOnlyWhereThereIsNoOther) {
+  options_.retire_interval = Millis(60'000);
+  StartWith(2);
+  cells_->Retire(1, CellRestart::kCrash);
+  cells_->RequestForks(6, 0);
+  ASSERT_TRUE(RunUntil(loop_, [&] { return cells_->pending() == 0; }));
+  EXPECT_EQ(forks_, (std::map<CellNumber, int>{{2, 6}}));
+  cells_->Retire(2, CellRestart::kCrash);
+  cells_->RequestForks(2, 0);
+  ASSERT_TRUE(RunUntil(loop_, [&] { return cells_->pending() == 0; }));
+  EXPECT_EQ(forks_, (std::map<CellNumber, int>{{1, 1}, {2, 7}}));
+}
+
+TEST_F(BaseCellsTest, ForksThatQueueForAWhileBringAnother) {
+  pressure_ = {.window = Millis(20), .least_forks = 10};
+  StartOneOf(2);
+  ASSERT_TRUE(RunUntil(loop_, [&] {
+    if (cells_->pending() == 0) cells_->RequestForks(20, 20);
+    return cells_->size() > 1;
+  }));
   EXPECT_EQ(cells_->size(), 2u);
 }
 

@@ -15,6 +15,8 @@ constexpr Millis kAskAgainAfter{2};
 constexpr Millis kProvenAge{10'000};
 // Failures in a row after which the broker is told to send no jobs.
 constexpr int kUnhealthyFailures = 3;
+// No program has run in such isolates yet: so many failures in a row are their cell's fault.
+constexpr int kMaxUseless = 8;
 
 }  // namespace
 
@@ -172,6 +174,7 @@ void CellSupervisor::OnCellLost(CellRestart reason, const std::string& why) {
   fork_timer_.Cancel();
   age_timer_.Cancel();
   if (!starting_) StartLater();
+  listener_.OnCellLost();
 }
 
 void CellSupervisor::StartLater() {
@@ -202,6 +205,17 @@ void CellSupervisor::Retire(CellNumber cell, CellRestart reason) {
   const TimePoint earliest = running_->since + options_.retire_interval;
   if (loop_.Now() >= earliest) return BeginStart();
   StartAt(earliest);
+}
+
+bool CellSupervisor::NoteHandOver(CellNumber cell, HandOver result) {
+  if (!running_ || running_->number != cell) return false;
+  if (result == HandOver::kWorked) {
+    running_->useless = 0;
+    return false;
+  }
+  if (++running_->useless < kMaxUseless) return false;
+  Retire(cell, CellRestart::kUseless);
+  return true;
 }
 
 void CellSupervisor::SetHealthy(bool healthy) {

@@ -33,6 +33,8 @@ class CellListener {
   virtual void OnCellMade(std::unique_ptr<Cell> cell) = 0;
   /// A cell can be asked for forks. Those asked of an earlier one and not delivered will not come.
   virtual void OnCellReady() = 0;
+  /// A cell is gone, and what was asked of it with it. Another is started in a while.
+  virtual void OnCellLost() = 0;
   /// What was forked from this cell and is idle must not be used any more.
   virtual void OnCellRetired(CellNumber cell) = 0;
   /// Of a cell that has just started.
@@ -40,6 +42,9 @@ class CellListener {
   /// IsHealthy has changed.
   virtual void OnCellHealth(bool healthy) = 0;
 };
+
+/// Whether an isolate took the job that it was given. A cell whose isolates keep failing to is replaced.
+enum class HandOver : bool { kFailed, kWorked };
 
 /// The cell that forks now.
 struct RunningCell {
@@ -56,6 +61,7 @@ struct RunningCell {
   };
   std::deque<Asked> asked;  ///< and not come yet
   std::size_t pending_forks = 0;
+  int useless = 0;  ///< of its isolates, so many in a row died idle or did not take their job
 };
 
 /// The same as others see it.
@@ -87,8 +93,8 @@ class CellSupervisor {
   CellSupervisor(EventLoop& loop, CellFactory factory, CellListener& listener, WorkerStats& stats,
                  Options options);
 
-  /// Starts the first cell; `done` is told how that went. Its failure is the caller's to act on; later ones
-  /// are not.
+  /// Starts the first cell. `done` is told how that went, and its failure is the caller's to act on; where
+  /// there is none, it is tried again like any later start.
   void Start(std::function<void(Status)> done);
   /// Asks for `count` isolates; as many as are asked for before a cell is ready are asked again by the
   /// listener.
@@ -101,9 +107,14 @@ class CellSupervisor {
   std::optional<BaseCell> running() const;
   bool ready() const { return running_.has_value(); }
   bool IsHealthy() const { return healthy_; }
+  /// It goes as soon as its successor is ready.
+  bool retiring() const { return retiring_.has_value(); }
   /// The cell's layout may be known (kCrash), or its isolates are no good (kUseless): replace it. Nothing
   /// happens when it is another one by now.
   void Retire(CellNumber cell, CellRestart reason);
+  /// What became of one of its isolates. True: it was one failure too many, and the cell is to be replaced.
+  /// Nothing happens when it is another one by now.
+  bool NoteHandOver(CellNumber cell, HandOver result);
   /// Of the last cell that started; empty before.
   const std::string& v8_version() const { return v8_version_; }
   /// The same; kNone before.

@@ -5,9 +5,9 @@
 namespace skerry::agent {
 
 bool ForkPressure::Note(std::size_t jobs_waiting, std::size_t pending, TimePoint now) {
-  if (now - window_ >= kWindow) {
-    const bool in_a_row = now - window_ < 2 * kWindow;
-    const bool full = asked_ >= kLeastForks && queued_ * 5 >= asked_ * 4;
+  if (now - window_ >= options_.window) {
+    const bool in_a_row = now - window_ < 2 * options_.window;
+    const bool full = asked_ >= options_.least_forks && queued_ * 5 >= asked_ * 4;
     full_windows_ = full && in_a_row ? full_windows_ + 1 : 0;
     window_ = now;
     asked_ = queued_ = 0;

@@ -5,6 +5,8 @@
 namespace skerry::agent {
 namespace {
 
+constexpr Millis kWindow = ForkPressure::Options{}.window;
+
 class ForkPressureTest : public ::testing::Test {
  protected:
   /// One window's forks, `queued` of them behind others; whether another cell was called for.
@@ -13,11 +15,11 @@ class ForkPressureTest : public ::testing::Test {
     bool called = false;
     for (std::size_t i = 0; i < forks; ++i)
       called |= pressure_.Note(i < queued ? jobs_waiting : 0, i < queued ? pending : 0, now_);
-    now_ += ForkPressure::kWindow;
+    now_ += kWindow;
     return called;
   }
 
-  ForkPressure pressure_;
+  ForkPressure pressure_{{}};
   TimePoint now_{std::chrono::hours(1)};
 };
 
@@ -40,7 +42,7 @@ TEST_F(ForkPressureTest, ForksThatNoJobWaitsForOrThatFindACellAtWorkDoNotCount) 
 
 TEST_F(ForkPressureTest, APauseInBetweenBeginsAnew) {
   EXPECT_FALSE(Window(500, 500));
-  now_ += 2 * ForkPressure::kWindow;
+  now_ += 2 * kWindow;
   EXPECT_FALSE(Window(500, 500));
   EXPECT_FALSE(Window(500, 500));
   EXPECT_TRUE(Window(500, 500));

@@ -8,12 +8,6 @@
 #include "common/logging.h"
 
 namespace skerry::agent {
-namespace {
-
-// No program has run in them yet: so many failures in a row are their cell's fault.
-constexpr int kMaxUseless = 8;
-
-}  // namespace
 
 IsolateManager::IsolateManager(EventLoop& loop, CellFactory factory, Options options)
     : loop_(loop),
@@ -24,7 +18,7 @@ IsolateManager::IsolateManager(EventLoop& loop, CellFactory factory, Options opt
       keeper_(loop, stats_, options.max_spares, [this](const ExitStatus& status) { CountIdleDeath(status); }),
       jobs_(loop, options.max_wait),
       wanted_spares_(options.max_spares),
-      cells_(loop, std::move(factory), *this, stats_, options.cells, options.max_cells),
+      cells_(loop, std::move(factory), *this, stats_, options.cells, options.max_cells, options.pressure),
       derived_(loop, cells_.first(), forbidden_calls_, stats_, options.derived) {}
 
 void IsolateManager::OnCellReady() {
@@ -80,7 +74,7 @@ void IsolateManager::OnSpareDied(Spares::iterator spare) {
   spares_.erase(spare);
   // When it was one too many, refilling waits for the next cell: forking more of these would go round in
   // circles.
-  if (!CountUseless(cell)) Refill();
+  if (!cells_.NoteHandOver(cell, HandOver::kFailed)) Refill();
 }
 
 void IsolateManager::CountIdleDeath(const ExitStatus& status) {
@@ -90,22 +84,7 @@ void IsolateManager::CountIdleDeath(const ExitStatus& status) {
   }
 }
 
-void IsolateManager::NoteHandOver(CellNumber cell, HandOver result) {
-  if (result == HandOver::kWorked) {
-    useless_ = 0;
-  } else {
-    CountUseless(cell);
-  }
-}
-
-bool IsolateManager::CountUseless(CellNumber cell) {
-  if (++useless_ < kMaxUseless) return false;
-  cells_.Retire(cell, CellRestart::kUseless);
-  return true;
-}
-
 void IsolateManager::OnCellRetired(CellNumber cell) {
-  useless_ = 0;
   keeper_.Drop(cell);
   const std::size_t before = spares_.size();
   spares_.remove_if([&](const Spare& spare) { return spare.isolate.cell() == cell; });

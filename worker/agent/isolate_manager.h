@@ -46,6 +46,7 @@ class IsolateManager : private CellListener {
     std::size_t max_spares = 4;
     /// Base cells; more than one where one does not fork fast enough.
     std::size_t max_cells = 1;
+    ForkPressure::Options pressure;
     std::uint64_t worker_memory_mb = 1024;
     /// Their memory is part of workerMemoryMb.
     DerivedCells::Options derived;
@@ -80,9 +81,7 @@ class IsolateManager : private CellListener {
   IsolateKeeper& keeper() { return keeper_; }
   /// Lets those go for which leases have left no memory. Call it where leases have changed.
   void FitKept() { keeper_.FitInto(ledger_.memory_mb() - ledger_.used_memory_mb()); }
-  /// Whether an isolate took the job that it was given. A cell whose isolates keep failing to is replaced.
-  enum class HandOver : bool { kFailed, kWorked };
-  void NoteHandOver(CellNumber cell, HandOver result);
+  void NoteHandOver(CellNumber cell, HandOver result) { cells_.NoteHandOver(cell, result); }
   /// The isolate died in a way that may have shown its cell's layout.
   void Retire(CellNumber cell) { cells_.Retire(cell, CellRestart::kCrash); }
   /// Whom to tell when the job's process makes a forbidden system call.
@@ -104,6 +103,7 @@ class IsolateManager : private CellListener {
   const LeaseLedger& ledger() const { return ledger_; }
   std::size_t spares() const { return spares_.size(); }
   std::size_t waiting() const { return jobs_.size(); }
+  std::size_t pending_forks() const { return cells_.pending(); }
 
  private:
   struct Spare {
@@ -116,6 +116,7 @@ class IsolateManager : private CellListener {
   void OnForked(Isolate isolate) override;
   void OnCellMade(std::unique_ptr<Cell> cell) override { derived_.OnBaseMade(std::move(cell)); }
   void OnCellReady() override;
+  void OnCellLost() override { Refill(); }
   void OnCellRetired(CellNumber cell) override;
   void OnForbiddenCalls(std::unique_ptr<ForbiddenCalls> reports) override {
     forbidden_calls_.Add(std::move(reports));
@@ -126,8 +127,6 @@ class IsolateManager : private CellListener {
   /// Of the OOM killer's count, an idle isolate's death takes its part.
   void CountIdleDeath(const ExitStatus& status);
   void OnSpareDied(Spares::iterator spare);
-  /// True: it was one too many, and the cell is to be replaced.
-  bool CountUseless(CellNumber cell);
   /// Asks for as many forks as waiting jobs and missing spares need.
   void Refill();
 
@@ -141,7 +140,6 @@ class IsolateManager : private CellListener {
   Spares spares_;  // oldest first
   WaitingJobs jobs_;
   std::size_t wanted_spares_;
-  int useless_ = 0;  // isolates in a row that died idle or did not take their job
   std::function<void(bool)> on_health_;
   BaseCells cells_;       // it calls back into all but itself
   DerivedCells derived_;  // last: it asks that

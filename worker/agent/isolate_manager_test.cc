@@ -158,7 +158,6 @@ TEST_F(IsolateManagerTest, ReplacesASpareThatDies) {
 }
 
 TEST_F(IsolateManagerTest, ReplacesACellWhoseIsolatesDoNotTakeTheirJobs) {
-  using HandOver = IsolateManager::HandOver;
   IsolateManager& manager = Start();
   for (int i = 0; i < 7; ++i) manager.NoteHandOver(1, HandOver::kFailed);
   manager.NoteHandOver(1, HandOver::kWorked);
@@ -258,6 +257,30 @@ TEST_F(IsolateManagerTest, RestartsACellThatDiesAndKeepsTheIsolatesItForked) {
   plan_.fork = Fork::kGood;
   EXPECT_TRUE(SparesAre(2));
   ExpectRestartsFor(CellRestart::kDied);
+}
+
+TEST_F(IsolateManagerTest, AJobOfACellThatDiesIsServedByAnotherAtOnce) {
+  options_.max_cells = 2;
+  options_.max_spares = 0;
+  options_.max_wait = Millis(20'000);
+  options_.pressure = {.window = Millis(10), .least_forks = 5};
+  options_.cells.first_delay = options_.cells.longest_delay = Millis(60'000);  // it is not back before
+  IsolateManager& manager = Start();
+  std::vector<IsolateManager::Ticket> tickets;
+  ASSERT_TRUE(RunUntil(loop_, [&] {  // forks queue until there are two
+    while (manager.waiting() < 10) tickets.push_back(manager.Await([](const Result<Isolate>&) {}));
+    return manager.Figures().cells == 2;
+  }));
+  tickets.clear();
+  ASSERT_TRUE(RunUntil(loop_, [&] { return manager.pending_forks() == 0; }));
+  plan_.fork = Fork::kKillsCell;
+  std::optional<CellNumber> served;
+  const auto ticket = manager.Await([&](Result<Isolate> isolate) { served = isolate ? isolate->cell() : 0; });
+  plan_.fork = Fork::kGood;
+  ASSERT_TRUE(RunUntil(loop_, [&] { return served.has_value(); }));
+  EXPECT_EQ(served, 2u) << "the first was asked, and has died";
+  EXPECT_EQ(Count(CellRestart::kDied), 1u);
+  EXPECT_EQ(manager.Figures().cells, 1u);
 }
 
 TEST_F(IsolateManagerTest, TakesACellThatDoesNotForkInTimeForDead) {

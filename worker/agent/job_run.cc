@@ -190,7 +190,6 @@ void JobRun::OnRunEnded() {
 }
 
 void JobRun::TellManager(const Decision& decision) {
-  using HandOver = IsolateManager::HandOver;
   const Verdict& verdict = run_->verdict();
   const bool told = verdict.cause() == Cause::kCancelled || verdict.cause() == Cause::kAborted;
   // One that was stopped while it was being sent says nothing about its cell, and no more does one in an
