@@ -249,7 +249,7 @@ TEST_F(CompromisedProgramCell, ItsLiesBeforeItIsReadyEndItAlone) {
       {"ready-with-a-descriptor", unasked},
       {"many-descriptors", unasked},
       {"garbage", "reading from the cell: Protocol error"},
-      {"close-its-socket", "the cell ended before it was ready: it closed its socket"},
+      {"close-its-socket", "the cell ended before it was ready"},
       {"refuse-in-its-own-words", "the program cannot be kept evaluated: no reason that is known"},
       {"leave-its-group", "killed setpgid"},
   };

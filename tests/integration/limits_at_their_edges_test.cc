@@ -235,5 +235,15 @@ TEST(LimitCeiling, AnOperatorsCeilingIsTheOneThatCounts) {
   EXPECT_LT(report.At("default").Usage("wallMs"), 5000);
 }
 
+// The README says so: JSON.stringify's recursion meets the bound of V8's stack before 6,000.
+TEST_F(LimitEdge, AValueMayNestFiveThousandDeepAndNotTenThousand) {
+  const std::string arrays = "let v = 0; for (let i = 0; i < input; i++) v = [v]; return v";
+  const std::string objects = "let v = 0; for (let i = 0; i < input; i++) v = {a: v}; return v";
+  for (const std::string& code : {arrays, objects}) {
+    EXPECT_TRUE(RunOne(Job("deep", code).Set("input", 5'000)).ok()) << code;
+    EXPECT_TRUE(IsError(RunOne(Job("deeper", code).Set("input", 10'000)), "VALIDATION")) << code;
+  }
+}
+
 }  // namespace
 }  // namespace skerry::testing

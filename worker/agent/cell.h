@@ -60,6 +60,11 @@ struct V8Build {
   std::string flags;
 };
 
+/// Memory that libraries may take to be evaluated, beyond that of the cell that theirs is forked from: what is
+/// set aside for it, and held as a job's memoryMb is, by RLIMIT_DATA (which leaves V8 the same margin) and by
+/// looks from outside.
+inline constexpr std::uint64_t kLibraryMb = 96;
+
 class Cell;
 /// What comes out of a cell: an isolate, or a cell that is being prepared.
 using Forked = std::variant<ForkedProcess, std::unique_ptr<Cell>>;
@@ -77,6 +82,8 @@ class Cell {
   /// Readable: call OnReadable.
   virtual int control_fd() const = 0;
   virtual pid_t pid() const = 0;
+  /// Of its process, which nobody else reaps; -1 where that is not known.
+  virtual int pidfd() const { return -1; }
   virtual V8Build v8() const = 0;
   /// Asks for one isolate; never blocks. Not before IsReady.
   virtual Status RequestFork() = 0;

@@ -18,9 +18,9 @@ void Add(std::string& key, const std::optional<std::uint64_t>& number) {
 
 }  // namespace
 
-std::string LibraryKey(const JobPlan& plan) {
+std::string LibraryKey(const Libraries& libraries) {
   std::string key = "libraries ";
-  for (const ShelvedLibrary& shelved : plan.libraries) Add(key, shelved.library->name);
+  for (const ShelvedLibrary& shelved : libraries) Add(key, shelved.library->name);
   return key;
 }
 
@@ -30,7 +30,7 @@ std::string ProgramKey(const JobPlan& plan) {
   Add(key, job.tenant.str());
   Add(key, job.code_hash);
   Add(key, NameOf(job.mode));
-  Add(key, LibraryKey(plan));
+  Add(key, LibraryKey(plan.libraries));
   Add(key, job.wasm ? "wasm" : "");
   for (const LimitSpec& spec : kLimitSpecs) Add(key, plan.limits.Get(spec.id));
   Add(key, job.seed);

@@ -9,8 +9,8 @@
 
 namespace skerry::agent {
 
-/// Of the cell that has evaluated the job's libraries and nothing else.
-std::string LibraryKey(const JobPlan& plan);
+/// Of the cell that has evaluated these libraries and nothing else.
+std::string LibraryKey(const Libraries& libraries);
 /// Of the cell that has evaluated its program: tenant, code, mode, libraries, WebAssembly, every limit, and
 /// seed and clock where the job fixes them.
 std::string ProgramKey(const JobPlan& plan);

@@ -68,7 +68,7 @@ TEST(CellKey, OfAProgramIsTheSameForWhoeverAsksAndWhateverItIsGiven) {
 
 TEST(CellKey, OfLibrariesDoesNotDependOnTheJobsOrder) {
   const auto key = [](std::vector<std::string> names) {
-    return LibraryKey(PlanOf([&](wire::Dispatch& dispatch) { dispatch.job.libraries = names; }));
+    return LibraryKey(PlanOf([&](wire::Dispatch& dispatch) { dispatch.job.libraries = names; }).libraries);
   };
   EXPECT_EQ(key({"a", "b"}), key({"b", "a"}));
   EXPECT_EQ(key({"a", "b"}), key({"a", "b", "a"}));

@@ -1,5 +1,7 @@
 #include "worker/agent/derived_cell.h"
 
+#include <signal.h>
+
 #include <utility>
 #include <variant>
 
@@ -8,6 +10,8 @@ namespace {
 
 // A fork takes about as long, so there is room by then.
 constexpr Millis kAskAgainAfter{2};
+// A process that closes its control socket and lives on is no cell any more.
+constexpr Millis kEndPatience{1'000};
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
 std::string WhyStopped(Cause cause) {
@@ -51,7 +55,7 @@ void DerivedCell::CheckLimits() {
   if (const auto cpu = ReadCpuTime(pid())) readings.cpu = *cpu;
   readings.memory_growth = ReadGrowth(pid(), birth_.parent, Bytes::MiB(birth_.limits.memory_mb()));
   if (const auto cause = limits_.Check(loop_.Now(), readings)) {
-    return Lose(ErrorKind::kInvalid, WhyStopped(*cause));
+    return LoseOverLimit(*cause);
   }
   timer_ = loop_.deadlines().At(limits_.NextCheck(), [this] { CheckLimits(); });
 }
@@ -59,6 +63,7 @@ void DerivedCell::CheckLimits() {
 void DerivedCell::OnControlReadable() {
   for (const std::weak_ptr<bool> alive = alive_; !alive.expired();) {
     auto forked = cell_->OnReadable();
+    if (!forked && forked.error().kind == ErrorKind::kUnavailable) return AwaitEnd(forked.error().message);
     if (!forked) return Lose(forked.error().kind, forked.error().message);
     if (!ready_ && cell_->IsReady()) {
       OnReady();
@@ -97,17 +102,22 @@ void DerivedCell::TakeForked(Forked forked) {
 }
 
 Status DerivedCell::RequestFork() {
+  if (ending_) return Fail(ErrorKind::kExhausted, "it is ending");
   return Note(Asked::kFork, cell_->RequestFork());
 }
 
 Status DerivedCell::RequestCell(std::shared_ptr<const cell::CellRecipe> recipe) {
+  if (ending_) return Fail(ErrorKind::kExhausted, "it is ending");
   return Note(Asked::kCell, cell_->RequestCell(std::move(recipe)));
 }
 
 Status DerivedCell::Note(Asked what, const Status& status) {
   if (!status) {
-    if (status.error().kind != ErrorKind::kExhausted) return status;
-    again_timer_ = loop_.After(kAskAgainAfter, [this] { listener_.OnCellHasRoom(birth_.number); });
+    if (status.error().kind == ErrorKind::kExhausted) {
+      again_timer_ = loop_.After(kAskAgainAfter, [this] { listener_.OnCellHasRoom(birth_.number); });
+    } else if (status.error().kind != ErrorKind::kInvalid) {
+      AwaitEnd(status.error().message);
+    }
     return status;
   }
   asked_.push_back(what);
@@ -118,7 +128,7 @@ Status DerivedCell::Note(Asked what, const Status& status) {
 }
 
 void DerivedCell::ArmForkTimeout() {
-  timer_ = loop_.After(fork_timeout_, [this] { Lose(ErrorKind::kUnavailable, "it does not fork"); });
+  timer_ = loop_.After(fork_timeout_, [this] { Lose(ErrorKind::kInternal, "it does not fork"); });
 }
 
 Result<std::uint64_t> DerivedCell::Settle(Bytes spare) {
@@ -133,10 +143,35 @@ Result<std::uint64_t> DerivedCell::Settle(Bytes spare) {
   return (more.count() + kMiB - 1) / kMiB;
 }
 
+void DerivedCell::LoseOverLimit(Cause cause) {
+  // Libraries cannot sleep: their CPU is bounded, and where that takes too long the machine is to blame.
+  const bool starved = !is_program() && cause == Cause::kWallClock;
+  Lose(starved ? ErrorKind::kUnavailable : ErrorKind::kInvalid, WhyStopped(cause));
+}
+
+void DerivedCell::AwaitEnd(std::string why) {
+  if (std::exchange(ending_, true)) return;
+  watch_.Reset();
+  again_timer_.Cancel();
+  if (cell_->pidfd() >= 0) end_watch_ = loop_.OnReadable(cell_->pidfd(), [this, why] { OnEnd(why); });
+  timer_ = loop_.After(cell_->pidfd() >= 0 ? kEndPatience : Millis(0),
+                       [this, why = std::move(why)] { Lose(ErrorKind::kInternal, why); });
+}
+
+void DerivedCell::OnEnd(const std::string& why) {
+  const auto end = PeekExit(cell_->pidfd());
+  if (!end) return;
+  const bool killed = end->signal == SIGKILL;
+  const std::string how = end->signal != 0 ? "ended by signal " + std::to_string(end->signal)
+                                           : "exited with status " + std::to_string(end->code);
+  Lose(killed ? ErrorKind::kUnavailable : ErrorKind::kInternal, why + " (" + how + ")");
+}
+
 void DerivedCell::Lose(ErrorKind kind, std::string why) {
   timer_.Cancel();
   again_timer_.Cancel();
   watch_.Reset();
+  end_watch_.Reset();
   registration_.End();
   listener_.OnCellLost(birth_.number, Error{kind, std::move(why)});
 }

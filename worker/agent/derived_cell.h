@@ -4,6 +4,9 @@
 //       │                               │
 //       └── deadline, CPU, memory, forbidden call, death, "cannot be kept" ──▶ OnCellLost
 //
+// One that has died is asked how, which its process tells some µs after its socket: killed by somebody else,
+// it says nothing about what it was to evaluate.
+//
 // One with a program is hostile: it is limited from outside like the job whose program it evaluates, and it
 // forks only when it is asked to.
 //
@@ -36,7 +39,9 @@ class DerivedCellListener {
   virtual void OnCellMade(DerivedNumber cell, std::unique_ptr<Cell> made) = 0;
   /// Too many descriptors were on their way: ask it again.
   virtual void OnCellHasRoom(DerivedNumber cell) = 0;
-  /// kInvalid: what it was to evaluate cannot be kept, or was stopped.
+  /// kInvalid: what it was to evaluate cannot be kept, or was stopped. kUnavailable: it was killed by
+  /// somebody else, or the machine did not let its libraries run. Others: it has died by itself, or
+  /// misbehaves.
   virtual void OnCellLost(DerivedNumber cell, const Error& why) = 0;
 };
 
@@ -64,8 +69,9 @@ class DerivedCell {
 
   /// Watches it from now on. RLIMIT_DATA has been set by whoever handed it out (real_cell.h).
   void Begin();
-  /// Fails where it never will; where it is only too much at once, OnCellHasRoom comes.
+  /// Fails where it is too much at once, and OnCellHasRoom comes; or it has ended, and OnCellLost does.
   Status RequestFork();
+  /// The same; kInvalid where it never will.
   Status RequestCell(std::shared_ptr<const cell::CellRecipe> recipe);
 
   bool ready() const { return ready_; }
@@ -89,6 +95,10 @@ class DerivedCell {
   void CheckLimits();
   void ArmForkTimeout();
   Status Note(Asked what, const Status& status);
+  void LoseOverLimit(Cause cause);
+  /// Its control socket tells of its end, which its exit explains.
+  void AwaitEnd(std::string why);
+  void OnEnd(const std::string& why);
   void Lose(ErrorKind kind, std::string why);
   bool is_program() const { return birth_.kind == Kind::kProgram; }
 
@@ -103,10 +113,12 @@ class DerivedCell {
   LimitWatch limits_;
   TimePoint since_{};
   bool ready_ = false;
+  bool ending_ = false;
+  EventLoop::Watch end_watch_;
   std::deque<Asked> asked_;
   std::size_t pending_forks_ = 0;
   std::uint64_t forks_ = 0;
-  Deadlines::Handle timer_;  // limits while it is prepared, then forks
+  Deadlines::Handle timer_;  // limits while it is prepared, then forks; its exit in the end
   Deadlines::Handle again_timer_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for callbacks that may destroy this
 };

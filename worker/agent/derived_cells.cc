@@ -5,65 +5,15 @@
 
 #include "common/logging.h"
 #include "worker/agent/cell_key.h"
+#include "worker/agent/cell_recipes.h"
+#include "worker/agent/derived_cells_entry.h"
 
 namespace skerry::agent {
 namespace {
 
 using Kind = DerivedCell::Kind;
-using Use = KeptCells::Use;
-
-Error Unavailable(std::string why) {
-  return Error{ErrorKind::kUnavailable, std::move(why)};
-}
-
-/// The program's part of a job: nothing that names it or whose it is.
-std::shared_ptr<const cell::CellRecipe> ProgramRecipe(const JobPlan& plan) {
-  const JobSpec& job = plan.dispatch.job;
-  cell::CellProgram program;
-  program.job.mode = job.mode;
-  program.job.limits = job.limits;
-  program.job.memory_mb = job.memory_mb;
-  program.job.wasm = job.wasm;
-  program.job.seed = job.seed;
-  program.job.clock_ms = job.clock_ms;
-  program.job.libraries = job.libraries;
-  program.code = plan.code;
-  auto recipe = std::make_shared<cell::CellRecipe>();
-  recipe->program = std::move(program);
-  return recipe;
-}
-
-Limits LibraryLimits() {
-  Limits limits;
-  limits.Set(LimitId::kMemoryMb, DerivedCells::kLibraryMb);
-  limits.Set(LimitId::kTimeoutMs, DerivedCells::kLibraryTime.count());
-  return limits;
-}
 
 }  // namespace
-
-struct DerivedCells::Entry {
-  Entry(EventLoop& loop, std::optional<Millis> max_wait, std::function<void()> on_left, BackOff delays)
-      : jobs(loop, max_wait, std::move(on_left)), back_off(delays) {}
-
-  DerivedNumber number = 0;
-  std::string key;
-  Kind kind = Kind::kLibraries;
-  std::shared_ptr<const cell::CellRecipe> recipe;  // of programs only until it is done
-  Limits limits;
-  std::string parent_key;  // of the libraries that its program uses; empty: it comes from the base cell
-  State state = State::kWanted;
-  bool admitted = false;
-  WaitingJobs jobs;
-  std::unique_ptr<DerivedCell> cell;
-  std::deque<DerivedNumber> orders;  // cells asked of this one, in order
-  BackOff back_off;
-  Deadlines::Handle patience;  // of a program that is not there
-  Deadlines::Handle later;
-
-  bool ready() const { return cell && cell->ready(); }
-  bool is_program() const { return kind == Kind::kProgram; }
-};
 
 DerivedCells::DerivedCells(EventLoop& loop, CellSupervisor& base, ForbiddenCallWatch& forbidden_calls,
                            WorkerStats& stats, Options options)
@@ -73,7 +23,8 @@ DerivedCells::DerivedCells(EventLoop& loop, CellSupervisor& base, ForbiddenCallW
       stats_(stats),
       options_(options),
       kept_(options.kept),
-      unkeepable_(options.max_unkeepable, options.unkeepable_for) {}
+      unkeepable_(options.max_unkeepable),
+      broken_(options.broken) {}
 
 DerivedCells::~DerivedCells() = default;
 
@@ -106,6 +57,8 @@ std::optional<WaitingJobs::Ticket> DerivedCells::AwaitProgram(const JobPlan& pla
   if (const auto base = base_.running(); base && !base->keeps_programs) return std::nullopt;
   const std::string key = ProgramKey(plan);
   if (unkeepable_.Contains(key, loop_.Now())) return std::nullopt;
+  const std::string libraries = plan.libraries.empty() ? std::string() : LibraryKey(plan.libraries);
+  if (!libraries.empty() && AreBroken(libraries)) return std::nullopt;
   RenewIfOld(key);
   EntryPtr entry = FindKey(key);
   if (!entry) {
@@ -115,10 +68,8 @@ std::optional<WaitingJobs::Ticket> DerivedCells::AwaitProgram(const JobPlan& pla
     entry->admitted = true;
     entry->recipe = ProgramRecipe(plan);
     entry->limits = plan.limits;
-    if (!plan.libraries.empty()) {
-      entry->parent_key = LibraryKey(plan);
-      LibrariesOf(plan.libraries, entry->parent_key);
-    }
+    entry->parent_key = libraries;
+    if (!libraries.empty()) LibrariesOf(plan.libraries, libraries);
     EndAfter(options_.max_wait, entry, Unavailable("no cell could be made for its program in time"));
   }
   auto ticket = entry->jobs.Add(std::move(ready));
@@ -126,8 +77,9 @@ std::optional<WaitingJobs::Ticket> DerivedCells::AwaitProgram(const JobPlan& pla
   return ticket;
 }
 
-WaitingJobs::Ticket DerivedCells::AwaitLibraries(const JobPlan& plan, WaitingJobs::Ready ready) {
-  const std::string key = LibraryKey(plan);
+Result<WaitingJobs::Ticket> DerivedCells::AwaitLibraries(const JobPlan& plan, WaitingJobs::Ready ready) {
+  const std::string key = LibraryKey(plan.libraries);
+  if (AreBroken(key)) return Fail(WhyBroken(plan.libraries));
   RenewIfOld(key);
   const EntryPtr entry = LibrariesOf(plan.libraries, key);
   auto ticket = entry->jobs.Add(std::move(ready));
@@ -135,12 +87,19 @@ WaitingJobs::Ticket DerivedCells::AwaitLibraries(const JobPlan& plan, WaitingJob
   return ticket;
 }
 
+bool DerivedCells::AreBroken(const std::string& key) {
+  // One of its cells may be there still, of before they failed.
+  const EntryPtr known = FindKey(key);
+  if ((known && known->ready()) || !broken_.Ask(key)) return false;
+  RetryLater();
+  return true;
+}
+
 DerivedCells::EntryPtr DerivedCells::LibrariesOf(const Libraries& libraries, std::string key) {
   if (EntryPtr known = FindKey(key)) return known;
   EntryPtr entry = Make(std::move(key), Kind::kLibraries, options_.max_wait);
-  auto recipe = std::make_shared<cell::CellRecipe>();
-  for (const ShelvedLibrary& shelved : libraries) recipe->libraries.push_back(shelved.library);
-  entry->recipe = std::move(recipe);
+  entry->recipe = LibraryRecipe(libraries);
+  entry->libraries = libraries;
   entry->limits = LibraryLimits();
   return entry;
 }
@@ -158,14 +117,7 @@ void DerivedCells::Advance(const EntryPtr& entry) {
   if (entry->state == State::kWanted && !AskParent(entry)) return;
   if (!entry->ready()) return NoteUse(*entry);
   while (entry->jobs.size() > entry->cell->pending_forks()) {
-    const auto asked = entry->cell->RequestFork();
-    if (asked) continue;
-    if (asked.error().kind != ErrorKind::kExhausted) {
-      // Not from here: the caller may be in the middle of its own bookkeeping.
-      entry->later = loop_.After(
-          Millis(0), [this, number = entry->number, why = asked.error()] { OnCellLost(number, why); });
-    }
-    break;
+    if (!entry->cell->RequestFork()) break;
   }
   NoteUse(*entry);
 }
@@ -293,7 +245,7 @@ void DerivedCells::Adopt(std::unique_ptr<Cell> cell, std::deque<DerivedNumber>& 
   birth.kind = entry->kind;
   entry->patience.Cancel();
   const auto memory = ReadMemory(parent);
-  if (!memory) return OnCellLost(entry->number, memory.error());
+  if (!memory) return OnCellLost(entry->number, Unavailable("the cell that it comes from has ended"));
   birth.parent = *memory;
   entry->cell =
       std::make_unique<DerivedCell>(loop_, forbidden_calls_, std::move(cell), std::move(birth),
@@ -306,7 +258,7 @@ void DerivedCells::OnCellPrepared(DerivedNumber number) {
   const EntryPtr entry = Find(number);
   if (!entry) return;
   const auto settled = entry->cell->Settle(kSettled);
-  if (!settled) return OnCellLost(number, settled.error());
+  if (!settled) return OnCellLost(number, Unavailable(settled.error().message));
   const std::uint64_t holds = *settled + kSettled.mib();
   kept_.Hold(number, 0);
   if (!Evict(kept_.RoomFor({0, holds}))) {
@@ -317,9 +269,12 @@ void DerivedCells::OnCellPrepared(DerivedNumber number) {
   stats_.Count(entry->is_program() ? DerivedCellEvent::kProgramMade : DerivedCellEvent::kLibraryMade);
   log::Debug("a derived cell is ready",
              {{"derivedCell", number}, {"pid", entry->cell->pid()}, {"holdsMb", holds}});
-  if (entry->is_program()) entry->recipe.reset();
+  if (entry->is_program()) {
+    entry->recipe.reset();
+    return Advance(entry);
+  }
+  NoteLibrariesWork(entry);
   Advance(entry);
-  if (entry->is_program()) return;
   const auto entries = entries_;
   for (const auto& [other_number, other] : entries) {
     if (other->state == State::kWanted && other->parent_key == entry->key && Find(other_number))
@@ -343,99 +298,6 @@ void DerivedCells::OnCellHasRoom(DerivedNumber number) {
   const EntryPtr entry = Find(number);
   if (!entry) return;
   Advance(entry);
-}
-
-void DerivedCells::OnCellLost(DerivedNumber number, const Error& why) {
-  const EntryPtr entry = Find(number);
-  if (!entry) return;
-  if (!entry->is_program()) return LoseLibraries(entry, why);
-  const bool served = entry->ready() && entry->cell->forks() > entry->cell->pending_forks();
-  const bool unkeepable = why.kind == ErrorKind::kInvalid || !served;
-  log::Debug("a program is not kept", {{"derivedCell", number}, {"reason", why.message}});
-  if (unkeepable) unkeepable_.Add(entry->key, loop_.Now());
-  End(entry, unkeepable ? DerivedCellEvent::kProgramUnkeepable : DerivedCellEvent::kProgramEnded, why);
-}
-
-void DerivedCells::LoseLibraries(const EntryPtr& entry, const Error& why) {
-  if (entry->ready()) {
-    stats_.Count(DerivedCellEvent::kLibraryEnded);
-  } else {
-    std::string names;
-    for (const auto& library : entry->recipe->libraries) names += (names.empty() ? "" : ", ") + library->name;
-    log::Error("libraries cannot be evaluated; jobs that name them wait",
-               {{"libraries", names}, {"reason", why.message}});
-    stats_.Count(DerivedCellEvent::kLibraryFailed);
-  }
-  Restart(*entry);
-  AdvanceLater(entry);
-}
-
-void DerivedCells::Restart(Entry& entry) {
-  for (const DerivedNumber number : entry.orders) {
-    if (const EntryPtr program = Find(number)) program->state = State::kWanted;
-  }
-  entry.orders.clear();
-  entry.cell.reset();
-  entry.state = State::kWanted;
-  entry.admitted = false;
-  kept_.Remove(entry.number);
-}
-
-void DerivedCells::Retire(DerivedNumber number) {
-  const EntryPtr entry = Find(number);
-  if (!entry || !entry->is_program()) return;
-  OnCellLost(number, Unavailable("an isolate of it died in a way that may have shown its layout"));
-}
-
-void DerivedCells::NoteFailedHandOver(DerivedNumber number) {
-  OnCellLost(number, {ErrorKind::kInvalid, "an isolate of it did not take its job"});
-}
-
-void DerivedCells::OnLeft(DerivedNumber number) {
-  const EntryPtr entry = Find(number);
-  if (!entry) return;
-  NoteUse(*entry);
-  if (!entry->jobs.empty() || entry->ready()) return;
-  // Libraries that are on their way will be of use yet.
-  if (!entry->is_program() && (entry->state != State::kWanted || IsWantedByPrograms(*entry))) return;
-  // Not from here: the queue that one has just left would be gone.
-  entry->later = loop_.After(Millis(0), [this, number] {
-    const EntryPtr found = Find(number);
-    if (!found || found->ready()) return;
-    if (!found->jobs.empty()) return Advance(found);
-    End(found, found->is_program() ? DerivedCellEvent::kProgramEnded : DerivedCellEvent::kLibraryEnded,
-        Unavailable("nobody waits for it"));
-  });
-}
-
-void DerivedCells::NoteUse(const Entry& entry) {
-  const bool busy = !entry.ready() || !entry.jobs.empty() || entry.cell->pending() > 0 ||
-                    (!entry.is_program() && IsWantedByPrograms(entry));
-  kept_.Set(entry.number, busy ? Use::kBusy : Use::kIdle);
-}
-
-bool DerivedCells::IsWantedByPrograms(const Entry& libraries) const {
-  return std::any_of(entries_.begin(), entries_.end(), [&](const auto& numbered) {
-    const Entry& entry = *numbered.second;
-    return entry.state != State::kUp && entry.parent_key == libraries.key;
-  });
-}
-
-void DerivedCells::EndAfter(Millis delay, const EntryPtr& entry, Error why) {
-  entry->patience = loop_.After(delay, [this, number = entry->number, why = std::move(why)] {
-    if (const EntryPtr found = Find(number)) End(found, DerivedCellEvent::kProgramEnded, why);
-  });
-}
-
-void DerivedCells::End(const EntryPtr& entry, DerivedCellEvent event, const Error& why) {
-  stats_.Count(event);
-  entries_.erase(entry->number);
-  by_key_.erase(entry->key);
-  kept_.Remove(entry->number);
-  entry->later.Cancel();
-  entry->patience.Cancel();
-  entry->cell.reset();
-  entry->jobs.FailAll(why);
 }
 
 }  // namespace skerry::agent

@@ -2,20 +2,25 @@
 // is kept. Made on first use, kept by use within bounds, gone with their base cell.
 //
 //   if (auto ticket = cells.AwaitProgram(plan, [](Result<Isolate> isolate) { ... })) ...   // else run it
-//   plainly ticket = cells.AwaitLibraries(plan, ...);
+//   plainly; auto ticket = cells.AwaitLibraries(plan, ...);
 //
 //   wanted ──room there is, and its parent is asked──▶ asked ──▶ preparing ──▶ ready (derived_cell.h)
 //      ▲                                                │            │            │
-//      └──────── libraries: again after a while ────────┴────────────┴────────────┘
-//                programs: ended, their jobs are told to run from the beginning
+//      └── libraries whose cell was killed, or is old ──┴────────────┴────────────┘
+//          programs: ended, their jobs are told to run from the beginning
+//          libraries that fail: ended; their jobs, and those to come until they work, are told so at once
+//          (broken_libraries.h)
 //
 // Memory: a program is evaluated on the memory of a job that waits for it, and is ended when none does. Once
 // ready a cell holds what it has beyond its parent, and a little to fork with, of the bound for kept cells;
 // one with libraries holds kLibraryMb while it is prepared.
 //
+// Two files: derived_cells.cc makes them and serves their jobs, derived_cells_ends.cc ends them.
+//
 // Threads: the event loop's.
 // Ownership: owns the cells. Tickets must end before it does. Errors: a program that cannot be kept is no
-// error, its jobs get one of any kind and run it from its beginning. Libraries: kUnavailable after max_wait.
+// error, its jobs get one of any kind and run it from its beginning. Libraries: kUnavailable after max_wait,
+// kInvalid where they fail.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +34,7 @@
 
 #include "common/back_off.h"
 #include "common/worker_stats.h"
+#include "worker/agent/broken_libraries.h"
 #include "worker/agent/cell_supervisor.h"
 #include "worker/agent/derived_cell.h"
 #include "worker/agent/job_plan.h"
@@ -40,9 +46,6 @@ namespace skerry::agent {
 
 class DerivedCells : private DerivedCellListener {
  public:
-  /// Of a cell with libraries while they are evaluated.
-  static constexpr std::uint64_t kLibraryMb = 64;
-  static constexpr Millis kLibraryTime{10'000};
   /// What a ready cell may come to need for its own work.
   static constexpr Bytes kSettled = Bytes::MiB(4);
 
@@ -52,11 +55,15 @@ class DerivedCells : private DerivedCellListener {
     Millis fork_timeout{5'000};
     std::uint64_t max_forks = 10'000;
     Millis max_age{3'600'000};
-    /// Of libraries that failed, and of room that there was not.
+    /// Of libraries whose cell was killed, and of room that there was not.
     Millis first_delay{100};
     Millis longest_delay{10'000};
+    BrokenLibraries::Options broken;
     std::size_t max_unkeepable = 4096;
     Millis unkeepable_for{600'000};
+    /// Where its cell was killed before it served anybody, by the kernel or an operator: it may be its
+    /// memory.
+    Millis killed_for{1'000};
   };
 
   DerivedCells(EventLoop& loop, CellSupervisor& base, ForbiddenCallWatch& forbidden_calls, WorkerStats& stats,
@@ -65,8 +72,8 @@ class DerivedCells : private DerivedCellListener {
 
   /// An isolate in which the plan's program is evaluated. Nothing: it is not to be kept.
   std::optional<WaitingJobs::Ticket> AwaitProgram(const JobPlan& plan, WaitingJobs::Ready ready);
-  /// An isolate that has the plan's libraries.
-  WaitingJobs::Ticket AwaitLibraries(const JobPlan& plan, WaitingJobs::Ready ready);
+  /// An isolate that has the plan's libraries. Fails where they are broken.
+  Result<WaitingJobs::Ticket> AwaitLibraries(const JobPlan& plan, WaitingJobs::Ready ready);
 
   /// The base cell can be asked, the same or another.
   void OnBaseReady();
@@ -96,6 +103,8 @@ class DerivedCells : private DerivedCellListener {
   EntryPtr FindKey(const std::string& key) const;
   EntryPtr Make(std::string key, DerivedCell::Kind kind, std::optional<Millis> max_wait);
   EntryPtr LibrariesOf(const Libraries& libraries, std::string key);
+  /// The libraries of this key have failed, and not worked since.
+  bool AreBroken(const std::string& key);
   /// Ends one that is old, where nobody waits for it.
   void RenewIfOld(const std::string& key);
 
@@ -116,6 +125,11 @@ class DerivedCells : private DerivedCellListener {
   /// Programs that are not there yet.
   bool IsWantedByPrograms(const Entry& libraries) const;
   void LoseLibraries(const EntryPtr& entry, const Error& why);
+  void FailLibraries(const EntryPtr& entry, const Error& why);
+  void NoteLibrariesWork(const EntryPtr& entry);
+  /// Those that are broken, when their time comes.
+  void RetryLater();
+  void Retry();
   /// Its cell goes, it is wanted still.
   void Restart(Entry& entry);
   /// It goes; whoever waits for it is told so.
@@ -130,6 +144,8 @@ class DerivedCells : private DerivedCellListener {
   const Options options_;
   KeptCells kept_;
   UnkeepablePrograms unkeepable_;
+  BrokenLibraries broken_;
+  Deadlines::Handle retry_timer_;
   std::map<DerivedNumber, EntryPtr> entries_;
   std::unordered_map<std::string, DerivedNumber> by_key_;
   std::deque<DerivedNumber> base_orders_;  // asked of the base cell, in order

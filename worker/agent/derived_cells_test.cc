@@ -1,102 +1,16 @@
 // The pool of derived cells, with children of this test as cells and isolates.
 #include "worker/agent/derived_cells.h"
 
-#include <gtest/gtest.h>
-
+#include <algorithm>
 #include <vector>
 
-#include "common/hash.h"
-#include "common/logging.h"
-#include "worker/agent/isolate_manager.h"
-#include "worker/agent/testing/fake_cell.h"
-#include "worker/agent/testing/loop_runner.h"
+#include "worker/agent/testing/derived_cells_fixture.h"
 
 namespace skerry::agent {
 namespace {
 
 using Derived = FakeCellPlan::Derived;
 using Fork = FakeCellPlan::Fork;
-
-class DerivedCellsTest : public ::testing::Test {
- protected:
-  /// A job that waits, or has what it waited for.
-  struct Job {
-    std::optional<WaitingJobs::Ticket> ticket;
-    std::optional<Isolate> isolate;
-    std::string failure;
-    bool ended() const { return isolate || !failure.empty(); }
-  };
-
-  DerivedCellsTest() {
-    (void)InitLogging("test", "off");
-    options_.max_concurrent_isolates = 8;
-    options_.max_spares = 0;
-    options_.worker_memory_mb = 4096;
-    options_.derived.kept = {.max_cells = 4, .memory_mb = 1024};
-    options_.derived.max_wait = Millis(400);
-    options_.derived.first_delay = Millis(5);
-    options_.derived.longest_delay = Millis(20);
-    options_.cells.retire_interval = Millis(0);
-  }
-
-  DerivedCells& cells() {
-    if (!manager_) {
-      manager_.emplace(loop_, FakeCells(plan_), options_);
-      bool ready = false;
-      manager_->Start([&](const Status& status) { ready = status.has_value(); });
-      EXPECT_TRUE(RunUntil(loop_, [&] { return ready; }));
-    }
-    return manager_->derived();
-  }
-  JobPlan PlanOf(const std::string& code, std::vector<std::string> libraries = {},
-                 RequestedLimits limits = {}) {
-    wire::Dispatch dispatch;
-    dispatch.job.id = JobId("j");
-    dispatch.job.program = true;
-    dispatch.job.code_hash = Sha256(code);
-    dispatch.job.libraries = std::move(libraries);
-    dispatch.job.limits = std::move(limits);
-    auto planned = PlanJob(dispatch, {code, ""}, 16'384, shelf_);
-    return std::get<JobPlan>(planned);
-  }
-  static WaitingJobs::Ready Into(Job& job) {
-    return [&job](Result<Isolate> isolate) {
-      if (isolate) {
-        job.isolate.emplace(std::move(*isolate));
-      } else {
-        job.failure = isolate.error().message;
-      }
-    };
-  }
-  void AskFor(Job& job, const JobPlan& plan) { job.ticket = cells().AwaitProgram(plan, Into(job)); }
-  /// What becomes of one job with this program: "isolate", "plain" or why it waited in vain.
-  std::string Try(const JobPlan& plan) {
-    Job job;
-    AskFor(job, plan);
-    if (!job.ticket) return "plain";
-    EXPECT_TRUE(RunUntil(loop_, [&] { return job.ended(); }));
-    return job.isolate ? "isolate" : job.failure;
-  }
-  std::string TryLibraries(const JobPlan& plan) {
-    Job job;
-    job.ticket = cells().AwaitLibraries(plan, Into(job));
-    EXPECT_TRUE(RunUntil(loop_, [&] { return job.ended(); }));
-    return job.isolate ? "isolate" : job.failure;
-  }
-  std::uint64_t Count(DerivedCellEvent event) const {
-    return manager_->Figures().derived_cells[static_cast<std::size_t>(event)];
-  }
-  bool AliveAre(int count) {
-    return RunUntil(
-        loop_, [&] { return plan_.derived_alive == count; }, Millis(2'000));
-  }
-
-  EventLoop loop_;
-  FakeCellPlan plan_;
-  LibraryShelf shelf_{{{"a", "exports.a = 1"}, {"b", "exports.b = 2"}}};
-  IsolateManager::Options options_;
-  std::optional<IsolateManager> manager_;
-};
 
 TEST_F(DerivedCellsTest, OneProgramIsEvaluatedOnceForAllJobsThatWantIt) {
   std::vector<Job> jobs(5);
@@ -184,7 +98,8 @@ TEST_F(DerivedCellsTest, JobsThatWaitAreToldWhenACellDiesUnderThem) {
   std::vector<Job> jobs(3);
   for (Job& job : jobs) AskFor(job, PlanOf("one"));
   ASSERT_TRUE(RunUntil(loop_, [&] { return jobs[2].ended(); }));
-  for (const Job& job : jobs) EXPECT_EQ(job.failure, "the fake cell is dead");
+  for (const Job& job : jobs)
+    EXPECT_NE(job.failure.find("(ended by signal 9)"), std::string::npos) << job.failure;
   EXPECT_EQ(Count(DerivedCellEvent::kProgramEnded), 1u);
   plan_.derived_fork = Fork::kGood;
   EXPECT_EQ(Try(PlanOf("one")), "isolate") << "one that has served is made again";
@@ -275,7 +190,7 @@ TEST_F(DerivedCellsTest, AJobThatWaitsWhenTheBaseCellIsReplacedIsServedOrTold) {
   Job program;
   Job libraries;
   AskFor(program, PlanOf("one"));
-  libraries.ticket = cells().AwaitLibraries(PlanOf("l", {"a"}), Into(libraries));
+  AskForLibraries(libraries, PlanOf("l", {"a"}));
   ASSERT_TRUE(AliveAre(2));
   plan_.libraries = Derived::kReady;
   manager_->Retire(1);
@@ -299,49 +214,19 @@ TEST_F(DerivedCellsTest, AProgramsCellWhoseIsolatesTakeNoJobIsNotKept) {
   EXPECT_EQ(Try(PlanOf("one")), "plain");
 }
 
-TEST_F(DerivedCellsTest, LibrariesAreEvaluatedOncePerCombinationInTheOperatorsOrder) {
-  ASSERT_EQ(TryLibraries(PlanOf("x", {"b", "a"})), "isolate");
-  ASSERT_EQ(TryLibraries(PlanOf("y", {"a", "b"})), "isolate");
-  ASSERT_EQ(TryLibraries(PlanOf("z", {"b"})), "isolate");
-  ASSERT_EQ(plan_.recipes.size(), 2u);
-  ASSERT_EQ(plan_.recipes[0]->libraries.size(), 2u);
-  EXPECT_EQ(plan_.recipes[0]->libraries[0]->name, "a");
-  EXPECT_EQ(plan_.recipes[0]->libraries[1]->name, "b");
-  EXPECT_FALSE(plan_.recipes[0]->program);
-  EXPECT_EQ(Count(DerivedCellEvent::kLibraryMade), 2u);
-  EXPECT_EQ(Count(DerivedCellEvent::kLibraryJob), 3u);
-}
-
-TEST_F(DerivedCellsTest, AProgramWithLibrariesComesFromTheirCell) {
-  Job job;
-  AskFor(job, PlanOf("x", {"a"}));
-  ASSERT_TRUE(RunUntil(loop_, [&] { return job.ended(); }));
-  ASSERT_TRUE(job.isolate) << job.failure;
-  ASSERT_EQ(plan_.recipes.size(), 2u);
-  EXPECT_EQ(plan_.recipes[0]->libraries.size(), 1u);
-  EXPECT_TRUE(plan_.recipes[1]->libraries.empty()) << "they are there already";
-  EXPECT_EQ(plan_.recipes[1]->program->job.libraries, std::vector<std::string>{"a"});
-  EXPECT_EQ(job.isolate->cell(), 1u);
-  EXPECT_EQ(cells().cells(), 2u);
-}
-
-TEST_F(DerivedCellsTest, LibrariesThatFailKeepTheirJobsWaitingAndAreTriedAgain) {
-  plan_.libraries = Derived::kUnkeepable;
-  EXPECT_NE(TryLibraries(PlanOf("x", {"a"})).find("for 400 ms"), std::string::npos);
-  EXPECT_GE(Count(DerivedCellEvent::kLibraryFailed), 2u);
-  Job job;
-  job.ticket = cells().AwaitLibraries(PlanOf("x", {"a"}), Into(job));
-  plan_.libraries = Derived::kReady;
-  ASSERT_TRUE(RunUntil(loop_, [&] { return job.ended(); }));
-  EXPECT_TRUE(job.isolate) << job.failure;
-}
-
-TEST_F(DerivedCellsTest, LibrariesWaitForRoomAndAProgramsCellMakesIt) {
-  options_.derived.kept.memory_mb = DerivedCells::kLibraryMb;
-  ASSERT_EQ(Try(PlanOf("one")), "isolate");
-  EXPECT_EQ(TryLibraries(PlanOf("x", {"a"})), "isolate");
-  EXPECT_EQ(Count(DerivedCellEvent::kProgramEvicted), 1u);
-  EXPECT_LT(cells().memory_mb(), DerivedCells::kLibraryMb) << "it holds what it needs once it is ready";
+TEST_F(DerivedCellsTest, AProgramWhoseCellIsKilledBySomebodyElseIsTriedAgainSoon) {
+  options_.derived.killed_for = Millis(20);
+  plan_.program = Derived::kKilled;
+  EXPECT_NE(Try(PlanOf("one")).find("(ended by signal 9)"), std::string::npos);
+  EXPECT_EQ(Try(PlanOf("one")), "plain") << "it may be its memory that somebody was short of";
+  plan_.program = Derived::kReady;
+  RunFor(loop_, Millis(20));
+  EXPECT_EQ(Try(PlanOf("one")), "isolate");
+  plan_.derived_fork = Fork::kKillsCell;
+  EXPECT_NE(Try(PlanOf("two")), "isolate") << "ready, and killed before it served anybody";
+  plan_.derived_fork = Fork::kGood;
+  RunFor(loop_, Millis(20));
+  EXPECT_EQ(Try(PlanOf("two")), "isolate");
 }
 
 }  // namespace

@@ -245,6 +245,7 @@ TEST_F(IsolateManagerTest, RenewsACellByAge) {
 }
 
 TEST_F(IsolateManagerTest, RestartsACellThatDiesAndKeepsTheIsolatesItForked) {
+  options_.cells.first_delay = options_.cells.longest_delay = Millis(200);  // there is none meanwhile
   IsolateManager& manager = Start();
   ASSERT_TRUE(SparesAre(2));
   plan_.fork = Fork::kKillsCell;

@@ -8,57 +8,29 @@
 #include <utility>
 #include <vector>
 
-#include "common/logging.h"
-#include "worker/agent/job_run.h"
-#include "worker/agent/testing/fake_cell.h"
-#include "worker/agent/testing/fake_uplink.h"
-#include "worker/agent/testing/loop_runner.h"
+#include "worker/agent/testing/job_run_fixture.h"
 
 namespace skerry::agent {
 namespace {
 
-class JobReuse : public ::testing::Test {
+class JobReuse : public JobRunTest {
  protected:
   JobReuse() {
-    (void)InitLogging("test", "off");
     options_.max_concurrent_isolates = 4;
     options_.max_spares = 2;
-    options_.worker_memory_mb = 4096;
+    options_.max_wait = Millis(10'000);
     asks_.reuse = Reuse::kContext;
-  }
-  ~JobReuse() override {
-    jobs_.clear();
-    manager_.reset();
-  }
-
-  IsolateManager& manager() {
-    if (!manager_) {
-      manager_ = std::make_unique<IsolateManager>(loop_, FakeCells(plan_), options_);
-      bool ready = false;
-      manager_->Start([&](const Status& status) { ready = status.has_value(); });
-      EXPECT_TRUE(RunUntil(loop_, [&] { return ready; }));
-    }
-    return *manager_;
   }
 
   JobRun& Begin(const std::string& script, RequestedLimits limits = {}) {
-    wire::Dispatch dispatch;
-    dispatch.lease = LeaseId(++last_lease_);
-    dispatch.job = asks_;
-    dispatch.job.id = JobId("j");
-    dispatch.job.limits = std::move(limits);
-    auto planned = PlanJob(dispatch, {script, ""}, 16'384);
-    auto& plan = std::get<JobPlan>(planned);
-    auto lease = manager().Acquire(plan.limits.memory_mb());
-    EXPECT_TRUE(lease);
-    jobs_.push_back(std::make_unique<JobRun>(loop_, manager(), uplink_, std::move(plan), std::move(*lease),
-                                             [this] { ++done_; }));
+    jobs_.push_back(
+        Make(LeaseId(++last_lease_), script, std::move(limits), asks_.retry, "", [this] { ++ended_; }));
     jobs_.back()->Begin();
     return *jobs_.back();
   }
   /// The outcome of the last job that began, whose end is awaited.
   Outcome Finish() {
-    EXPECT_TRUE(RunUntil(loop_, [&] { return done_ == jobs_.size(); }));
+    EXPECT_TRUE(RunUntil(loop_, [&] { return ended_ == jobs_.size(); }));
     const auto finals = uplink_.All<wire::Final>();
     EXPECT_EQ(finals.size(), jobs_.size()) << "exactly one final each";
     for (const auto& [final, payloads] : finals) {
@@ -71,20 +43,10 @@ class JobReuse : public ::testing::Test {
     Begin(script, std::move(limits));
     return Finish();
   }
-  static std::string Text(const Outcome& outcome) {
-    if (outcome.ok()) return "ok " + outcome.value;
-    return std::string(NameOf(outcome.error->code)) + " " + outcome.error->limit;
-  }
   std::uint64_t Exits(IsolateExit exit) { return manager().Figures().exits[static_cast<std::size_t>(exit)]; }
 
-  EventLoop loop_;
-  FakeCellPlan plan_;
-  IsolateManager::Options options_;
-  FakeUplink uplink_;
-  JobSpec asks_;
-  std::unique_ptr<IsolateManager> manager_;
   std::vector<std::unique_ptr<JobRun>> jobs_;
-  std::size_t done_ = 0;
+  std::size_t ended_ = 0;
   std::uint64_t last_lease_ = 0;
 };
 

@@ -85,7 +85,9 @@ void JobRun::SeekIsolate() {
     }
   }
   if (!plan_.libraries.empty()) {
-    ticket_ = isolates_.derived().AwaitLibraries(plan_, TakeIsolate());
+    auto ticket = isolates_.derived().AwaitLibraries(plan_, TakeIsolate());
+    if (!ticket) return GoWithout(ticket.error());
+    ticket_ = std::move(*ticket);
     return;
   }
   const bool found = SeekUsedIsolate();
@@ -98,11 +100,17 @@ void JobRun::SeekIsolate() {
 WaitingJobs::Ready JobRun::TakeIsolate() {
   return [this](Result<Isolate> isolate) {
     if (isolate) return Run(std::move(*isolate));
-    // One that has not run yet is turned down, as one that finds no slot is: the broker has it wait again.
-    Outcome outcome;
-    outcome.error = NotRunning(started_ ? Code::kLost : Code::kOverloaded, isolate.error().message);
-    Finish(std::move(outcome));
+    GoWithout(isolate.error());
   };
+}
+
+void JobRun::GoWithout(const Error& why) {
+  // One that has not run yet is turned down, as one that finds no slot is: the broker has it wait again. But
+  // for libraries that fail: waiting does not help.
+  const bool lost = started_ || why.kind == ErrorKind::kInvalid;
+  Outcome outcome;
+  outcome.error = NotRunning(lost ? Code::kLost : Code::kOverloaded, why.message);
+  Finish(std::move(outcome));
 }
 
 void JobRun::Run(Isolate isolate) {

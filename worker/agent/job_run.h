@@ -45,6 +45,8 @@ class JobRun : private RunListener {
   void HashContent();
   void SeekIsolate();
   WaitingJobs::Ready TakeIsolate();
+  /// There is no isolate for it.
+  void GoWithout(const Error& why);
   /// False: none that earlier jobs of its kind have left, or may not be given one.
   bool SeekUsedIsolate();
   void Run(Isolate isolate);

@@ -57,12 +57,12 @@ clockid_t CpuClockOf(pid_t pid) {
 }
 
 // glibc's waitid has no rusage; the kernel's fifth argument does.
-std::optional<ExitStatus> Wait(int pidfd) {
+std::optional<ExitStatus> Wait(int pidfd, int options = 0) {
   siginfo_t info{};
   struct rusage usage {};
   long rc = 0;
   do {
-    rc = ::syscall(SYS_waitid, P_PIDFD, pidfd, &info, WEXITED | WNOHANG, &usage);
+    rc = ::syscall(SYS_waitid, P_PIDFD, pidfd, &info, WEXITED | WNOHANG | options, &usage);
   } while (rc < 0 && errno == EINTR);
   // Not a child of ours (ECHILD): nothing is known of its end, but that it has come.
   ExitStatus status;
@@ -158,6 +158,10 @@ void KillProcess(int pidfd) {
 
 std::optional<ExitStatus> TryReap(int pidfd) {
   return Wait(pidfd);
+}
+
+std::optional<ExitStatus> PeekExit(int pidfd) {
+  return Wait(pidfd, WNOWAIT);
 }
 
 void ReapBlocking(int pidfd) {

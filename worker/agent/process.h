@@ -55,6 +55,8 @@ void LowerPriority(pid_t pid);
 void KillProcess(int pidfd);
 /// Reaps the process if it has ended.
 std::optional<ExitStatus> TryReap(int pidfd);
+/// How it ended, if it has, without reaping it.
+std::optional<ExitStatus> PeekExit(int pidfd);
 /// Waits for its end. Only for a process that was killed.
 void ReapBlocking(int pidfd);
 

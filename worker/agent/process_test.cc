@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -90,6 +91,20 @@ TEST(Process, LowersThePriorityByTenFromWhereItWasDownToTheLowest) {
     LowerPriority(isolate.pid());
     EXPECT_EQ(::getpriority(PRIO_PROCESS, who), std::min(before + 10, 19));
   }
+}
+
+TEST(Process, SaysHowOneEndedAndLeavesItToBeReaped) {
+  Isolate isolate(ForkForTest(Pause), 1, nullptr);
+  EXPECT_FALSE(PeekExit(isolate.pidfd()));
+  ::kill(isolate.pid(), SIGUSR1);
+  pollfd ended{isolate.pidfd(), POLLIN, 0};
+  ASSERT_EQ(::poll(&ended, 1, 10'000), 1);
+  for (int i = 0; i < 2; ++i) {
+    const auto status = PeekExit(isolate.pidfd());
+    ASSERT_TRUE(status);
+    EXPECT_EQ(status->signal, SIGUSR1);
+  }
+  EXPECT_TRUE(isolate.TryReap());
 }
 
 // A blocking waitid on a pidfd that asio had made non-blocking returned EAGAIN, and the child stayed a

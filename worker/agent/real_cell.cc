@@ -36,6 +36,7 @@ class RealCell final : public Cell {
 
   int control_fd() const override { return process_->control_fd(); }
   pid_t pid() const override { return process_->pid(); }
+  int pidfd() const override { return process_->pidfd(); }
   V8Build v8() const override { return {process_->v8_version(), process_->v8_flags()}; }
   std::unique_ptr<ForbiddenCalls> TakeForbiddenCalls() override {
     Fd listener = process_->TakeForbiddenCalls();
@@ -93,13 +94,14 @@ Result<std::unique_ptr<Cell>> RealCell::Begin(std::unique_ptr<cell::CellProcess>
   const auto memory = ReadMemory(cell->pid());
   // It has ended: its control socket tells so.
   if (!memory) return std::unique_ptr<Cell>(std::move(cell));
+  const std::uint64_t budget_mb =
+      recipe->program ? cell::LimitsOf(recipe->program->job).memory_mb() : kLibraryMb;
+  const Bytes most = memory->data + Bytes::MiB(budget_mb + engine::kDataMarginMb);
   Status limited;
   if (recipe->program) {
-    const Bytes margin = Bytes::MiB(engine::kDataMarginMb);
-    const Bytes budget = Bytes::MiB(cell::LimitsOf(recipe->program->job).memory_mb());
-    limited = LimitData(cell->pid(), memory->data + budget + margin);
+    limited = LimitData(cell->pid(), most);
   } else {
-    limited = LimitDataForNow(cell->pid(), memory->data + kLibrariesBudget);
+    limited = LimitDataForNow(cell->pid(), most);
     cell->limited_for_now_ = true;
   }
   if (!limited) return Fail(limited.error());

@@ -102,7 +102,8 @@ TEST_F(RealCellTest, ALibraryCellIsBoundedUntilItIsReady) {
   auto cell = Derive(WithLibrary("exports.x = 1"));
   ASSERT_TRUE(cell);
   EXPECT_NEAR(static_cast<double>(DataLimitOf(cell->pid()).rlim_cur),
-              static_cast<double>((memory->data + kLibrariesBudget).count()), 1 << 20);
+              static_cast<double>((memory->data + Bytes::MiB(kLibraryMb + engine::kDataMarginMb)).count()),
+              1 << 20);
   ASSERT_TRUE(Next(*cell));
   EXPECT_TRUE(cell->IsReady());
   const rlimit limit = DataLimitOf(cell->pid());
@@ -112,13 +113,13 @@ TEST_F(RealCellTest, ALibraryCellIsBoundedUntilItIsReady) {
 }
 
 TEST_F(RealCellTest, ALibraryThatHoldsMoreThanItsBoundEndsItsCell) {
-  for (const int mb : {200, 300}) {
+  for (const std::uint64_t mb : {kLibraryMb - 16, kLibraryMb + engine::kDataMarginMb + 1}) {
     auto cell = Derive(WithLibrary("exports.held = []; for (let i = 0; i < " + std::to_string(mb) +
                                    "; i++) exports.held.push(new Uint8Array(1 << 20).fill(1))"));
     ASSERT_TRUE(cell);
     const auto next = Next(*cell);
-    EXPECT_EQ(next.has_value(), mb < 256) << mb;
-    EXPECT_EQ(cell->IsReady(), mb < 256) << mb;
+    EXPECT_EQ(next.has_value(), mb < kLibraryMb) << mb;
+    EXPECT_EQ(cell->IsReady(), mb < kLibraryMb) << mb;
   }
 }
 

@@ -44,8 +44,8 @@ void Describe(config::Settings& s, AgentOptions& options) {
   s.Number("kept_cells", worker.kept_cells, {0, 1024}, "cells kept with libraries or an evaluated program")
       .TradeOff("each lets its jobs start without evaluating anything; costs processes; 0: none are kept");
   s.Number("kept_mb", worker.kept_mb, {0, 1u << 26}, "memory for them, a part of memory_mb, MiB")
-      .DefaultText("an eighth of memory_mb from 2048 on; else 96 for libraries, 0 without")
-      .TradeOff("one holds what it has evaluated and some 4 MiB, libraries 64 while they are");
+      .DefaultText("an eighth of memory_mb from 2048 on; else 128 for libraries, 0 without")
+      .TradeOff("one holds what it has evaluated and some 4 MiB, libraries 96 while they are");
   s.Number("kept_code_mb", worker.kept_code_mb, {0, 4096},
            "code of kept programs, so that it is sent once, beside memory_mb, MiB");
   s.Choice("jit", worker.jit, {"full", "maglev", "none"}, "V8's compilers")

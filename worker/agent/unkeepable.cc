@@ -2,11 +2,11 @@
 
 namespace skerry::agent {
 
-void UnkeepablePrograms::Add(const std::string& key, TimePoint now) {
+void UnkeepablePrograms::Add(const std::string& key, TimePoint now, Millis remembered_for) {
   if (const auto known = by_key_.find(key); known != by_key_.end()) Forget(known->second);
   if (by_key_.size() >= max_programs_ && !entries_.empty()) Forget(entries_.begin());
   if (max_programs_ == 0) return;
-  by_key_[key] = entries_.insert(entries_.end(), {key, now + remembered_for_});
+  by_key_[key] = entries_.insert(entries_.end(), {key, now + remembered_for});
 }
 
 bool UnkeepablePrograms::Contains(const std::string& key, TimePoint now) {

@@ -1,7 +1,7 @@
 // Programs whose evaluated state could not be kept: for a while nobody tries again.
 //
-// Not for ever: a busy machine or a cell that somebody killed looks like a program's fault. Past the bound
-// the one longest unasked-for is forgotten.
+// Not for ever: a busy machine looks like a program's fault. Past the bound the one longest unasked-for is
+// forgotten.
 //
 // Threads: plain data with an injected clock, one owner. Errors: none.
 #pragma once
@@ -17,10 +17,9 @@ namespace skerry::agent {
 
 class UnkeepablePrograms {
  public:
-  UnkeepablePrograms(std::size_t max_programs, Millis remembered_for)
-      : max_programs_(max_programs), remembered_for_(remembered_for) {}
+  explicit UnkeepablePrograms(std::size_t max_programs) : max_programs_(max_programs) {}
 
-  void Add(const std::string& key, TimePoint now);
+  void Add(const std::string& key, TimePoint now, Millis remembered_for);
   bool Contains(const std::string& key, TimePoint now);
   std::size_t size() const { return by_key_.size(); }
 
@@ -34,7 +33,6 @@ class UnkeepablePrograms {
   void Forget(Entries::iterator entry);
 
   const std::size_t max_programs_;
-  const Millis remembered_for_;
   Entries entries_;  // longest unasked-for first
   std::unordered_map<std::string, Entries::iterator> by_key_;
 };

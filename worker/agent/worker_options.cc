@@ -78,8 +78,8 @@ Status WorkerOptions::Validate() const {
   }
   if (kept_cells > kMaxKeptCells) complain("--kept-cells: must be 0 to 1024");
   if (kept_code_mb > kMaxKeptCodeMb) complain("--kept-code-mb: must be 0 to 4096");
-  if (!libraries.empty() && (kept_cells == 0 || kept_mb.value_or(0) < DerivedCells::kLibraryMb)) {
-    complain("--kept-mb: libraries need a cell that is kept and " + std::to_string(DerivedCells::kLibraryMb) +
+  if (!libraries.empty() && (kept_cells == 0 || kept_mb.value_or(0) < kLibraryMb)) {
+    complain("--kept-mb: libraries need a cell that is kept and " + std::to_string(kLibraryMb) +
              " MiB of it while they are evaluated");
   }
   if (::access(cell_program.c_str(), X_OK) != 0) {

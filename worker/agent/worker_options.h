@@ -18,7 +18,7 @@ namespace skerry::agent {
 
 inline constexpr std::uint64_t kSmallWorkerMb = 2048;
 /// Enough for some combinations of small libraries, one after the other.
-inline constexpr std::uint64_t kFewLibrariesMb = DerivedCells::kLibraryMb + 32;
+inline constexpr std::uint64_t kFewLibrariesMb = kLibraryMb + 32;
 
 struct WorkerOptions {
   /// The broker's endpoint for workers.

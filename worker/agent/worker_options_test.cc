@@ -59,9 +59,9 @@ TEST(WorkerOptions, LibrariesNeedACellThatIsKept) {
   options.FillDefaults(2, Bytes::MiB(10'000));
   EXPECT_TRUE(options.Validate());
   EXPECT_EQ(options.ReadLibraries().error().message, "libraries: a: '/dev/null' is not a regular file");
-  options.kept_mb = DerivedCells::kLibraryMb;
+  options.kept_mb = kLibraryMb;
   EXPECT_TRUE(options.Validate());
-  options.kept_mb = DerivedCells::kLibraryMb - 1;
+  options.kept_mb = kLibraryMb - 1;
   EXPECT_NE(options.Validate().error().message.find("--kept-mb"), std::string::npos);
   options.kept_mb.reset();
   options.kept_cells = 0;

@@ -227,9 +227,8 @@ Result<std::optional<Forked>> CellProcess::OnReadable() {
     return std::optional<Forked>();
   }
   if (error == EPIPE) {
-    return Fail(ErrorKind::kUnavailable,
-                ready_ ? "the cell is gone"
-                       : "the cell ended before it was ready: it " + HowItEnded(pidfd_.get(), Millis(0)));
+    // How, its process tells in a moment.
+    return Fail(ErrorKind::kUnavailable, ready_ ? "the cell is gone" : "the cell ended before it was ready");
   }
   if (error != 0) return FailErrno("reading from the cell", error);
   if (!ready_) {

@@ -58,7 +58,11 @@ void KillAndReap(int pidfd) {
   if (pidfd < 0) return;
   syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, nullptr, 0);
   siginfo_t info;
-  while (waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED) < 0 && errno == EINTR) {
+  while (waitid(P_PIDFD, static_cast<id_t>(pidfd), &info, WEXITED) < 0 &&
+         (errno == EINTR || errno == EAGAIN)) {
+    // An event loop has made it non-blocking, which waitid heeds.
+    pollfd ended{pidfd, POLLIN, 0};
+    if (errno == EAGAIN) poll(&ended, 1, -1);
   }
 }
 

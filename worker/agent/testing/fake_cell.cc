@@ -71,6 +71,8 @@ void (*BodyOf(FakeCellPlan::Derived derived))(int) {
       };
     case Derived::kDies:
       return DieIdle;
+    case Derived::kKilled:
+      return [](int) { ::raise(SIGKILL); };
     default:
       return [](int socket) { Say(socket, 'R'); };
   }
@@ -118,6 +120,7 @@ class FakeForker : public Cell {
         return {};
       case FakeCellPlan::Fork::kKillsCell:
         dead_ = true;
+        Die();
         break;
       case FakeCellPlan::Fork::kGood:
         ready_.push_back(ForkForTest([](int socket) { PlayIsolate(socket); }));
@@ -139,6 +142,7 @@ class FakeForker : public Cell {
     return {};
   }
   int wake_fd() const { return wake_.get(); }
+  virtual void Die() {}
 
   FakeCellPlan& plan_;
 
@@ -185,6 +189,7 @@ class FakeDerivedCell final : public FakeForker {
 
   int control_fd() const override { return both_.get(); }
   pid_t pid() const override { return child_.pid; }
+  int pidfd() const override { return child_.pidfd.get(); }
   bool IsReady() const override { return ready_; }
   Status RequestFork() override {
     auto status = Fork(plan_.derived_fork);
@@ -201,6 +206,8 @@ class FakeDerivedCell final : public FakeForker {
   }
 
  private:
+  void Die() override { KillProcess(child_.pidfd.get()); }
+
   ForkedProcess child_;
   Fd both_;
   bool ready_ = false;

@@ -18,7 +18,7 @@ namespace skerry::agent {
 struct FakeCellPlan {
   enum class Fork { kGood, kHasState, kDiesIdle, kDeaf, kSpeaksFirst, kNever, kKillsCell };
   /// What a cell does that was forked from another, with its recipe.
-  enum class Derived { kReady, kUnkeepable, kHangs, kSpins, kGrows, kDies, kNeverComes, kRefused };
+  enum class Derived { kReady, kUnkeepable, kHangs, kSpins, kGrows, kDies, kKilled, kNeverComes, kRefused };
   std::atomic<Fork> fork{Fork::kGood};
   std::atomic<bool> starts{true};        ///< false: the factory fails
   std::atomic<int> start_delay_ms{0};    ///< of the factory, in its own thread

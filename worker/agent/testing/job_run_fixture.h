@@ -1,10 +1,12 @@
-// One job at a time through manager, isolate and verdict, with children of the test as cells and isolates.
+// Jobs through manager, isolate and verdict, with children of the test as cells and isolates: one at a time
+// by Play, or Begin and Finish; as many as a test makes by Make.
 //
 // Threads: the test's. Ownership: the fixture's. Errors: failures of the test.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -44,22 +46,27 @@ class JobRunTest : public ::testing::Test {
 
   void Begin(const std::string& script, RequestedLimits limits = {}, Retry retry = Retry::kSafe,
              const std::string& input = "") {
+    done_ = false;
+    uplink_.sent.clear();
+    job_ = Make(LeaseId(9), script, std::move(limits), retry, input, [this] { done_ = true; });
+    job_->Begin();
+  }
+
+  /// Holds its lease; to be begun.
+  std::unique_ptr<JobRun> Make(LeaseId id, const std::string& script, RequestedLimits limits, Retry retry,
+                               const std::string& input, std::function<void()> done) {
     wire::Dispatch dispatch;
-    dispatch.lease = LeaseId(9);
+    dispatch.lease = id;
     dispatch.job = asks_;
     dispatch.job.id = JobId("j");
     dispatch.job.limits = std::move(limits);
     dispatch.job.retry = retry;
     auto planned = PlanJob(dispatch, {script, input}, 16'384, shelf_);
-    ASSERT_TRUE(std::holds_alternative<JobPlan>(planned));
     auto& plan = std::get<JobPlan>(planned);
     auto lease = manager().Acquire(plan.limits.memory_mb());
-    ASSERT_TRUE(lease) << lease.error().message;
-    done_ = false;
-    uplink_.sent.clear();
-    job_ = std::make_unique<JobRun>(loop_, manager(), uplink_, std::move(plan), std::move(*lease),
-                                    [this] { done_ = true; });
-    job_->Begin();
+    EXPECT_TRUE(lease);
+    return std::make_unique<JobRun>(loop_, manager(), uplink_, std::move(plan), std::move(*lease),
+                                    std::move(done));
   }
 
   // Runs to the one FINAL.

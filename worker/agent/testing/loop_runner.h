@@ -12,13 +12,15 @@ namespace skerry::agent {
 inline bool RunUntil(EventLoop& loop, const std::function<bool()>& done, Millis limit = Millis(10'000)) {
   const TimePoint end = loop.Now() + limit;
   Deadlines::Handle poll;
+  bool was_so = false;  // it may not be any more when the loop has stopped
   std::function<void()> look = [&] {
-    if (done() || loop.Now() >= end) return loop.Stop();
+    was_so = done();
+    if (was_so || loop.Now() >= end) return loop.Stop();
     poll = loop.After(Micros(200), look);
   };
   loop.Post(look);
   loop.Run();
-  return done();
+  return was_so;
 }
 
 inline void RunFor(EventLoop& loop, Millis time) {
