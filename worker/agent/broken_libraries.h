@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/back_off.h"
 #include "common/units.h"
-#include "worker/agent/back_off.h"
 #include "worker/agent/library_shelf.h"
 
 namespace skerry::agent {
