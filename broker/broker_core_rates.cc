@@ -11,6 +11,8 @@ std::optional<RateAsk> BrokerCore::AskFor(const Peer& from, const wire::Header& 
   if (submit == nullptr || from.side != Side::kClient) return std::nullopt;
   Session* session = sessions_.Find(from);
   if (session == nullptr || session->state != SessionState::kLinked) return std::nullopt;
+  // To be refused for it: another tenant's rate is not even asked.
+  if (from.proof != nullptr && from.proof->name != submit->job.tenant.str()) return std::nullopt;
   // Submitted again: answered from its record, and counted no second time.
   if (session->Find(submit->job.id) != nullptr) return std::nullopt;
   return AskOf(submit->job.tenant, submit->job.user, ledger_.tenants().Of(submit->job.tenant));

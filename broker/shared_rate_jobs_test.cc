@@ -65,6 +65,15 @@ TEST_F(SharedRateJobs, AreAskedAboutWhereTheyHaveARateAndAreNew) {
   EXPECT_FALSE(AskFor(Spec()));
 }
 
+TEST_F(SharedRateJobs, InAnotherTenantsNameAskNothingOfThatOnesRate) {
+  const Peer keyed{Side::kClient, "k", std::make_shared<const Identity>(Identity{Side::kClient, "t", "key"})};
+  wire::Hello hello;
+  hello.session = SessionId("k");
+  broker_.Say(keyed, hello);
+  EXPECT_TRUE(broker_.core.AskFor(keyed, wire::Submit{Spec("t")}));
+  EXPECT_FALSE(broker_.core.AskFor(keyed, wire::Submit{Spec("u", "x")}));
+}
+
 TEST_F(SharedRateJobs, PassWhenRedisSaysSoHoweverManyAndAreRefusedWhenItDoes) {
   for (int i = 0; i < 20; ++i) EXPECT_EQ(Submit(Spec(), kYes), VerdictUse::kUsed);
   EXPECT_EQ(Accepted(), 20u);
