@@ -214,6 +214,35 @@ MaybeFault ProgramField(ondemand::value& value, JobLine& line) {
   return std::nullopt;
 }
 
+/// {"id": "...", "maxExecutions": N}, the number optional.
+MaybeFault Turn(ondemand::value& value, JobSpec& spec) {
+  constexpr std::string_view kMust = "must be {\"id\": text, \"maxExecutions\": whole number}";
+  ondemand::object object;
+  if (value.get_object().get(object) != simdjson::SUCCESS) return Wrong("turn", kMust);
+  bool counted = false;
+  for (auto result : object) {
+    ondemand::field field;
+    std::string_view key;
+    if (std::move(result).get(field) != simdjson::SUCCESS ||
+        field.unescaped_key().get(key) != simdjson::SUCCESS) {
+      return Wrong("turn", kMust);
+    }
+    const std::string name(key);
+    ondemand::value entry = field.value();
+    MaybeFault fault = Wrong("turn", kMust);
+    if (name == "id" && spec.turn.empty()) {
+      fault = Identifier(entry, "turn.id", spec.turn);
+    } else if (name == "maxExecutions" && !std::exchange(counted, true)) {
+      double number = 0;
+      fault = Whole(entry, "turn.maxExecutions", 1, number);
+      spec.turn_executions = static_cast<std::uint64_t>(number);
+    }
+    if (fault) return fault;
+  }
+  if (spec.turn.empty()) return Wrong("turn", kMust);
+  return std::nullopt;
+}
+
 std::optional<StopOn> StopOnByName(std::string_view name) {
   if (name == "never") return StopOn::kNever;
   if (name == "firstFailure") return StopOn::kFirstFailure;
@@ -259,6 +288,9 @@ MaybeFault Field(std::string_view name, ondemand::value& value, JobLine& line) {
     spec.priority = static_cast<std::int32_t>(number);
     return std::nullopt;
   }
+  if (name == "turn") return Turn(value, spec);
+  if (name == "onDisconnect")
+    return Choice(value, name, OnDisconnectByName, "keep or cancel", spec.on_disconnect);
   if (name == "deadlineMs") {
     if ((fault = Whole(value, name, 1, number))) return fault;
     spec.deadline_ms = static_cast<std::uint64_t>(number);

@@ -56,6 +56,34 @@ TEST(JobLine, EveryFieldOfTheContractIsRead) {
   EXPECT_TRUE(job.spec.receipt);
 }
 
+TEST(JobLine, ATurnHasAnIdAndPerhapsABudget) {
+  const JobRequest job =
+      Job(R"({"code":"","turn":{"maxExecutions":5,"id":"c-1/4"},"onDisconnect":"cancel"})");
+  EXPECT_EQ(job.spec.turn.str(), "c-1/4");
+  EXPECT_EQ(job.spec.turn_executions, 5u);
+  EXPECT_EQ(job.spec.on_disconnect, OnDisconnect::kCancel);
+  EXPECT_EQ(Job(R"({"code":"","turn":{"id":"t"}})").spec.turn_executions, 0u);
+  EXPECT_EQ(Job(R"({"code":"","onDisconnect":"keep"})").spec.on_disconnect, OnDisconnect::kKeep);
+  EXPECT_EQ(Job(R"({"code":"","turn":{"id":")" + std::string(256, 't') + R"("}})").spec.turn.str().size(),
+            256u);
+}
+
+TEST(JobLine, AWrongTurnIsSaid) {
+  const std::string shape = "line 12: turn must be {\"id\": text, \"maxExecutions\": whole number}";
+  for (const char* turn : {R"("t")", "{}", R"({"maxExecutions":5})", R"({"id":"t","max":5})", "null", "[]",
+                           R"({"id":"t","id":"u"})", R"({"id":"t","maxExecutions":1,"maxExecutions":2})"}) {
+    EXPECT_EQ(FaultOf(R"({"code":"","turn":)" + std::string(turn) + "}").error.message, shape) << turn;
+  }
+  EXPECT_EQ(FaultOf(R"({"code":"","turn":{"id":"t","maxExecutions":0}})").error.message,
+            "line 12: turn.maxExecutions must be at least 1, got 0");
+  EXPECT_EQ(FaultOf(R"({"code":"","turn":{"id":""}})").error.message,
+            "line 12: turn.id must be 1 to 256 bytes");
+  EXPECT_EQ(FaultOf(R"({"code":"","turn":{"id":")" + std::string(257, 't') + R"("}})").error.message,
+            "line 12: turn.id must be 1 to 256 bytes");
+  EXPECT_EQ(FaultOf(R"({"code":"","onDisconnect":"die"})").error.message,
+            "line 12: onDisconnect must be keep or cancel");
+}
+
 TEST(JobLine, OnlyCodeIsNeededAndTheRestHasDefaults) {
   const JobRequest job = Job(R"({"code":""})");
   EXPECT_EQ(job.spec.id.str(), "12");

@@ -26,11 +26,13 @@ std::optional<std::string> FaultInSpec(const JobSpec& spec) {
   const auto bad = [](const std::string& id) { return id.size() > kMaxIdBytes; };
   if (spec.id.empty() || bad(spec.id.str())) return "id must be 1 to 256 bytes";
   if (spec.tenant.empty() || bad(spec.tenant.str())) return "tenant must be 1 to 256 bytes";
-  for (const std::string* text : {&spec.id.str(), &spec.tenant.str(), &spec.user.str()}) {
+  for (const std::string* text : {&spec.id.str(), &spec.tenant.str(), &spec.user.str(), &spec.turn.str()}) {
     if (!IsPrintableId(*text) || !IsUtf8Header(*text))
-      return "id, tenant and user must be UTF-8 without control characters";
+      return "id, tenant, user and turn must be UTF-8 without control characters";
   }
   if (bad(spec.user.str())) return "user must be at most 256 bytes";
+  if (bad(spec.turn.str())) return "turn must be at most 256 bytes";
+  if (spec.turn_executions > 0 && spec.turn.empty()) return "turn_executions needs a turn";
   if (auto fault = FaultInReproducibility(spec)) return fault;
   if (auto fault = FaultInLibraries(spec.libraries)) return fault;
   if (wire::Encode(wire::Submit{spec}).size() > wire::kMaxHeaderBytes) return "limits take too many bytes";

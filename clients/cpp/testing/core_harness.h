@@ -72,7 +72,7 @@ class Core : public ::testing::Test {
   }
   std::vector<ClientEvent> Events() { return core_.TakeEvents(); }
 
-  std::vector<std::string> capabilities_ = {"reproducible", "programs"};  // of the next WELCOME
+  std::vector<std::string> capabilities_ = {"reproducible", "programs", "turns"};  // of the next WELCOME
   TimePoint now_;
   ClientCore core_;
   std::vector<Outgoing> sent_;
