@@ -107,6 +107,11 @@ Result<BrokerPlace> ParseBrokerPlace(std::string_view text) {
   return Refused(where, "is no place: write ipc://PATH, tcp://HOST:PORT or file:PATH");
 }
 
+Status CheckBrokerPlace(std::string_view text) {
+  const auto place = ParseBrokerPlace(text);
+  return place ? Status() : Fail(place.error());
+}
+
 Result<std::vector<BrokerPlace>> ParseBrokerPlaces(const std::vector<std::string>& texts) {
   std::vector<BrokerPlace> places;
   std::string faults;

@@ -43,6 +43,8 @@ struct BrokerPlace {
 };
 
 Result<BrokerPlace> ParseBrokerPlace(std::string_view text);
+/// Whether it is one.
+Status CheckBrokerPlace(std::string_view text);
 /// All of a setting's texts, and each fault of theirs.
 Result<std::vector<BrokerPlace>> ParseBrokerPlaces(const std::vector<std::string>& texts);
 /// The places that a file lists: endpoints and names, at least one. Every fault is told with its line.

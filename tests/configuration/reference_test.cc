@@ -159,7 +159,7 @@ TEST(PrintedConfiguration, GivesTheSameAgainForEachProcess) {
   first.broker_options.server.worker_endpoints = {"ipc:///b"};
   first.broker_options.server.config.max_queued = 17;
   first.broker_options.server.config.ceilings.Set(LimitId::kTimeoutMs, 99);
-  first.worker_options.worker.broker_url = "ipc:///b";
+  first.worker_options.worker.brokers = {"ipc:///b"};
   first.worker_options.worker.isolates = 3;
   first.client_options.user = "u \"quoted\"";
   first.client_options.pool.isolates = 5;

@@ -23,21 +23,32 @@ constexpr std::size_t kMaxFrames = 1 + wire::kMaxPayloads;
 }  // namespace
 
 struct BrokerLink::Socket {
-  zmq::context_t context{1};
-  zmq::socket_t dealer{context, zmq::socket_type::dealer};
+  /// One I/O thread serves the links to all brokers. It ends with the last of them, once what they had to say
+  /// has left.
+  static std::shared_ptr<zmq::context_t> SharedContext() {
+    static std::weak_ptr<zmq::context_t> shared;
+    auto context = shared.lock();
+    if (!context) shared = context = std::make_shared<zmq::context_t>(1);
+    return context;
+  }
+
+  std::shared_ptr<zmq::context_t> context = SharedContext();
+  zmq::socket_t dealer{*context, zmq::socket_type::dealer};
+
   std::optional<curve::SocketMonitor> monitor;  // after what it watches
 
   void Connect(const std::string& url, const std::optional<keys::LinkKeys>& keys) {
     monitor.reset();
-    dealer = zmq::socket_t(context, zmq::socket_type::dealer);
+    dealer = zmq::socket_t(*context, zmq::socket_type::dealer);
     dealer.set(zmq::sockopt::linger, 0);
     dealer.set(zmq::sockopt::sndhwm, kHighWaterMark);
     dealer.set(zmq::sockopt::rcvhwm, kHighWaterMark);
     curve::SetBounds(dealer);
+    dealer.set(zmq::sockopt::ipv6, true);
     dealer.set(zmq::sockopt::reconnect_ivl, 50);
     dealer.set(zmq::sockopt::reconnect_ivl_max, 2'000);
     if (keys) curve::ConnectWith(dealer, *keys);
-    monitor.emplace(context, dealer, curve::kHandshakeFailures);
+    monitor.emplace(*context, dealer, curve::kHandshakeFailures);
     dealer.connect(url);
   }
 };
@@ -73,7 +84,7 @@ Status BrokerLink::Open() {
     return Fail(ErrorKind::kInvalid, "cannot connect to " + at_.endpoint + ": " + error.what());
   }
   state_.OnReopened(loop_.Now());
-  barrier_ = nullptr;
+  barriers_.clear();
   TakeBackUnconfirmed();
   Outgoing hello;
   hello.header = wire::Encode(hello_());
@@ -257,8 +268,7 @@ void BrokerLink::SendPing() {
 
 void BrokerLink::Barrier(std::function<void()> done) {
   SendPing();
-  barrier_ping_ = pings_;
-  barrier_ = std::move(done);
+  barriers_.emplace_back(pings_, std::move(done));
 }
 
 void BrokerLink::OnPong(const wire::Pong& pong) {
@@ -267,9 +277,11 @@ void BrokerLink::OnPong(const wire::Pong& pong) {
     unconfirmed_bytes_ -= unconfirmed_.front().Bytes();
     unconfirmed_.pop_front();
   }
-  if (!barrier_ || pong.number < barrier_ping_) return;
-  const auto done = std::exchange(barrier_, nullptr);
-  done();
+  while (!barriers_.empty() && barriers_.front().first <= pong.number) {
+    const auto done = std::move(barriers_.front().second);
+    barriers_.pop_front();
+    done();
+  }
 }
 
 void BrokerLink::TellRefusals() {

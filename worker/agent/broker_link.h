@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/keys/link_keys.h"
@@ -58,6 +59,8 @@ class BrokerLink final : public Uplink {
   /// Runs `done` once the broker has read everything sent so far on this connection, and what it had sent
   /// before has arrived. Forgotten when the connection is opened anew.
   void Barrier(std::function<void()> done);
+  /// Gives the connection up, with whatever is on its way over it, for a new one.
+  void Reconnect() { Reopen(); }
   /// Says BYE and ends the connection; waits at most `patience` for what is queued to leave.
   void Close(Millis patience);
 
@@ -105,8 +108,7 @@ class BrokerLink final : public Uplink {
   std::size_t unmarked_bytes_ = 0;  // sent since the last PING
   std::uint64_t seq_ = 0;
   std::uint64_t pings_ = 0;  // the number of the last; the broker answers each, in order
-  std::uint64_t barrier_ping_ = 0;
-  std::function<void()> barrier_;
+  std::deque<std::pair<std::uint64_t, std::function<void()>>> barriers_;  // by the PING that they wait for
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

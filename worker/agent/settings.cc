@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/endpoint.h"
+#include "common/brokers/broker_place.h"
 #include "common/ids.h"
 #include "common/limits.h"
 
@@ -10,20 +10,26 @@ namespace skerry::agent {
 namespace {
 
 constexpr LimitSpec kJobMemory = SpecOf(LimitId::kMemoryMb);
-// The random part of WorkerOptions::FillDefaults comes behind it.
-constexpr std::size_t kLongestName = kMaxIdBytes - 17;
+// The random part of WorkerOptions::FillDefaults comes behind it, and for other brokers than the first a
+// number.
+constexpr std::size_t kDeskSuffix = 11;
+constexpr std::size_t kLongestName = kMaxIdBytes - 17 - kDeskSuffix;
 
 }  // namespace
 
 void Describe(config::Settings& s, AgentOptions& options) {
   WorkerOptions& worker = options.worker;
-  s.Text("broker", worker.broker_url, config::kAnyText, "the broker's endpoint for workers")
+  s.List("broker", worker.brokers,
+         "where the brokers are, for workers: endpoints, names that stand for all their addresses, file:PATH")
       .Needed()
-      .Check(&CheckEndpoint);
+      .Check(&CheckBrokerPlace)
+      .TradeOff("slots are shared by all that answer; each can have jobs only while it has a share");
+  s.Duration("resolve_every_ms", worker.resolve_every, {1'000, 3'600'000},
+             "how often names of brokers are resolved again, ms");
   s.Text("key", worker.key_file, config::kAnyText,
          "file of this worker's secret key, for a broker at tcp:// (skerry keygen --role worker)")
       .DefaultText("none: ipc:// and plain loopback only");
-  s.Text("broker_key", worker.broker_key, config::kAnyText, "the broker's public key, where a key is named")
+  s.Text("broker_key", worker.broker_key, config::kAnyText, "the brokers' public key, where a key is named; of a broker with another, write it behind its place")
       .DefaultText("none");
   s.Number("isolates", worker.isolates, {1, 4096}, "jobs that run at once")
       .DefaultText("2 x cores")

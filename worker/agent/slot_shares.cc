@@ -261,6 +261,14 @@ std::vector<SlotShares::Offer> SlotShares::Rebalance(TimePoint now) {
   return offers;
 }
 
+bool SlotShares::NeedsTicks() const {
+  if (joined_ > 1) return true;
+  // A lone one may wait for what another's jobs, or the orphans, hold still.
+  return std::any_of(brokers_.begin(), brokers_.end(), [&](const auto& entry) {
+    return entry.second.joined && !entry.second.retired && entry.second.told.slots < total_.slots;
+  });
+}
+
 void SlotShares::OnConfirmed(Broker broker, std::uint64_t mark) {
   const auto found = brokers_.find(broker);
   if (found == brokers_.end()) return;

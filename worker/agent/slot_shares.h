@@ -95,7 +95,7 @@ class SlotShares {
   Share TellOf(Broker broker) const;
   Share Held(Broker broker) const;
   /// Whether Rebalance has to be called each tick.
-  bool NeedsTicks() const { return joined_ > 1; }
+  bool NeedsTicks() const;
 
  private:
   struct Unconfirmed {

@@ -11,6 +11,15 @@ void StatsReporter::OnWelcome(const wire::Welcome& welcome) {
   told_ = false;
 }
 
+void StatsReporter::TakeOver(const WorkerStats& told_another) {
+  const auto had = NewSince(sent_, base_);
+  const auto base = had ? NewSince(told_another, *had) : NewSince(told_another, WorkerStats());
+  if (!base) return;
+  base_ = *base;
+  sent_ = told_another;
+  told_ = false;
+}
+
 std::optional<wire::Stats> StatsReporter::Report(const WorkerStats& figures) {
   if (!wanted_ || (told_ && figures == sent_)) return std::nullopt;
   const auto fresh = NewSince(figures, base_);

@@ -18,6 +18,9 @@ class StatsReporter {
   /// A broker that did not know this worker's session is told only what is counted from now on: it, or the
   /// one before it, has had the rest.
   void OnWelcome(const wire::Welcome& welcome);
+  /// Another broker has been told up to here: what is counted from now on is this one's again.
+  void TakeOver(const WorkerStats& told_another);
+  bool wanted() const { return wanted_; }
   /// What to send: nothing to a broker that did not ask for it, and nothing that it has been told already.
   std::optional<wire::Stats> Report(const WorkerStats& figures);
 

@@ -1,18 +1,11 @@
 #include "worker/agent/worker.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <utility>
-#include <variant>
+#include <vector>
 
-#include "common/hash.h"
 #include "common/logging.h"
-#include "common/pool_limits.h"
-#include "common/version.h"
-#include "common/wire/negotiate.h"
 
 namespace skerry::agent {
 namespace {
@@ -23,33 +16,35 @@ constexpr int kAborted = 130;
 constexpr Millis kDrainPatience{2'000};
 // For killed isolates to be reaped.
 constexpr Millis kAbortPatience{2'000};
-// A broker that counts leases never hears this; one that does not is told to come back about when a slot is
-// free.
-constexpr std::uint32_t kRetryAfterMs = 100;
 // For what is queued to leave the socket.
 constexpr Millis kFarewell{1'000};
 // Often enough for a scrape every few seconds, rare beside the jobs.
 constexpr Millis kReportEvery{1'000};
+// One of several brokers that refuses may be upgraded, or given this worker's key, meanwhile.
+constexpr Millis kAskAgain{30'000};
 
-/// For operators; in a pod it is the pod's.
-std::string HostName() {
-  std::array<char, 65> name{};  // the wire takes 64 bytes
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+std::string AllOf(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
+  return all;
 }
 
 }  // namespace
 
-Worker::Worker(EventLoop& loop, const WorkerOptions& options, CellFactory cells)
+Worker::Worker(EventLoop& loop, const WorkerOptions& options, CellFactory cells, BrokerLookups lookups)
     : loop_(loop),
       options_(options),
+      lookups_(std::move(lookups)),
       isolates_(loop, std::move(cells), options.ManagerOptions()),
       code_(Bytes::MiB(options.kept_code_mb)),
-      link_(loop, *this, {options.broker_url, options.key_file, options.broker_key},
-            [this] { return Greeting(); }) {
+      shares_({isolates_.ledger().max_leases(), isolates_.ledger().memory_mb()}, options.max_job_memory_mb) {
   isolates_.set_on_health([this](bool healthy) { OnHealth(healthy); });
 }
 
-Worker::~Worker() = default;
+Worker::~Worker() {
+  *alive_ = false;
+  watch_.reset();
+}
 
 int Worker::Run() {
   loop_.OnSignals({SIGTERM, SIGINT}, [this](int) { Terminate(); });
@@ -58,72 +53,116 @@ int Worker::Run() {
   return exit_status_;
 }
 
-wire::Hello Worker::Greeting() const {
-  wire::Hello hello;
-  hello.role = wire::Role::kWorker;
-  hello.session = SessionId(options_.id);
-  hello.software = kSkerrySoftware;
-  hello.capabilities = {std::string(wire::kStatsCapability), "wasm",
-                        std::string(wire::kReproducibleCapability), std::string(wire::kProgramsCapability)};
-  hello.libraries = options_.shelf.names();
-  hello.v8 = isolates_.v8_version();
-  hello.sandbox = NameOf(isolates_.sandbox_level());
-  hello.host = HostName();
-  hello.pid = static_cast<std::uint64_t>(getpid());
-  hello.slots = healthy_ ? isolates_.ledger().max_leases() : 0;
-  hello.memory_mb = isolates_.ledger().memory_mb();
-  hello.leases = link_.UnconfirmedFinals();
-  for (const auto& [lease, job] : jobs_) {
-    if (!abandoned_.contains(job.get())) hello.leases.push_back(lease);
-  }
-  for (const auto& [dispatch, payloads] : early_) hello.leases.push_back(dispatch.lease);
-  // More than one HELLO can name: finals that a broker's PONGs have long confirmed in all likelihood.
-  if (hello.leases.size() > wire::kMaxArray)
-    hello.leases.erase(hello.leases.begin(), hello.leases.end() - wire::kMaxArray);
-  return hello;
-}
-
 void Worker::OnFirstCell(const Status& started) {
   if (state_ != State::kStarting) return;
   if (!started) {
     log::Error("the first cell could not be started", {{"reason", started.error().message}});
     return Stop(kCannotServe);
   }
-  if (auto status = link_.Open(); !status) {
-    log::Error("the broker's endpoint cannot be used", {{"reason", status.error().message}});
-    return Stop(kCannotServe);
-  }
   state_ = State::kServing;
   log::Info("started; looking for the broker", {{"worker", options_.id},
-                                                {"broker", options_.broker_url},
+                                                {"broker", AllOf(options_.brokers)},
                                                 {"isolates", options_.isolates},
                                                 {"spares", options_.spares},
                                                 {"jobsMb", isolates_.ledger().memory_mb()},
                                                 {"oomKills", NameOf(isolates_.oom_counter())},
                                                 {"v8", isolates_.v8_version()}});
+  LookForBrokers();
+}
+
+void Worker::LookForBrokers() {
+  auto places = ParseBrokerPlaces(options_.brokers);
+  if (!places) {
+    log::Error("the brokers' places cannot be used", {{"reason", places.error().message}});
+    return Stop(kCannotServe);
+  }
+  BrokerDirectory::Options often;
+  often.resolve_every = options_.resolve_every;
+  watch_ = std::make_unique<BrokerWatch>(std::move(*places), often, lookups_,
+                                         [this, alive = alive_](BrokerWatch::News news) {
+                                           loop_.Post([this, alive, news = std::move(news)] {
+                                             if (*alive) OnNews(news);
+                                           });
+                                         });
+  KeepReporting();
+}
+
+void Worker::OnNews(const BrokerWatch::News& news) {
+  for (const std::string& fault : news.faults) log::Warn("looking for brokers", {{"reason", fault}});
+  if (state_ != State::kServing) return;
+  for (const BrokerAddress& address : news.change.removed) {
+    for (const auto& [number, desk] : desks_) {
+      if (desk->draining() || desk->address() != address) continue;
+      log::Info("the broker is none of ours any more; its jobs are finished first",
+                {{"broker", address.endpoint}, {"jobs", desk->jobs()}});
+      desk->Drain();
+      OnDeskIdle(*desk);
+    }
+  }
+  for (const BrokerAddress& address : news.change.added) AddDesk(address);
+  OnSharesChanged();
+}
+
+void Worker::AddDesk(const BrokerAddress& address) {
+  const SlotShares::Broker number = ++last_desk_;
+  const std::string name = options_.id + (number == 1 ? "" : "-" + std::to_string(number));
+  const DeskTools tools{loop_, isolates_, code_, shares_, options_, *this};
+  BrokerDesk& desk =
+      *desks_.emplace(number, std::make_unique<BrokerDesk>(tools, number, address, SessionId(name)))
+           .first->second;
+  // Once all desks of this news are there: the only one is promised everything at once.
+  loop_.Post([this, alive = alive_, number, &desk] {
+    if (!*alive || !desks_.contains(number)) return;
+    if (auto status = desk.Open(); !status) {
+      log::Error("the broker's endpoint cannot be used", {{"reason", status.error().message}});
+      if (desks_.size() == 1) Stop(kCannotServe);
+    }
+  });
+}
+
+Share Worker::PromiseTo(BrokerDesk&) {
+  // Where there may be others, each is told its share once it has answered.
+  return desks_.size() == 1 ? shares_.total() : Share();
+}
+
+void Worker::OnSharesChanged() {
+  if (std::exchange(rebalance_posted_, true)) return;
+  loop_.Post([this, alive = alive_] {
+    if (!*alive) return;
+    rebalance_posted_ = false;
+    Rebalance();
+  });
+}
+
+void Worker::Rebalance() {
+  if (state_ == State::kStopped) return;
+  const TimePoint now = loop_.Now();
+  for (const auto number : shares_.Overdue(now)) {
+    if (const auto desk = desks_.find(number); desk != desks_.end()) desk->second->Reconnect();
+  }
+  for (const SlotShares::Offer& offer : shares_.Rebalance(now)) {
+    if (const auto desk = desks_.find(offer.broker); desk != desks_.end()) desk->second->Offer(offer);
+  }
+  if (shares_.NeedsTicks()) rebalance_timer_ = loop_.After(SlotShares::kTick, [this] { Rebalance(); });
 }
 
 void Worker::OnHealth(bool healthy) {
-  healthy_ = healthy;
-  if (state_ != State::kServing || !link_.connected()) return;
-  wire::Credit credit;
-  credit.slots = healthy ? isolates_.ledger().max_leases() : 0;
-  credit.memory_mb = isolates_.ledger().memory_mb();
-  link_.Send(credit, {});
+  shares_.SetHealth(healthy ? SlotShares::Health::kSound : SlotShares::Health::kSick);
+  if (state_ == State::kServing) Rebalance();
 }
 
-void Worker::OnWelcome(const wire::Welcome& welcome, Memory memory) {
-  const auto agreed = wire::CheckAgreed({wire::kOldestVersion, wire::kVersion}, welcome.version, "worker");
-  if (!agreed) return OnRefused(agreed.error().message);
-  reporter_.OnWelcome(welcome);
-  KeepReporting();
-  if (memory == Memory::kForgotten && !jobs_.empty()) AbandonJobs();
-  if (state_ == State::kDraining) SendDrain();
-}
-
+// Of several brokers one is told the figures at a time: they are the worker's, and would count twice.
 void Worker::SendStats() {
-  if (!link_.connected()) return;  // one that waited would be out of date
-  if (const auto stats = reporter_.Report(isolates_.Figures())) link_.Send(*stats, {});
+  const auto current = desks_.find(reporting_);
+  if (current == desks_.end() || !current->second->TakesStats()) {
+    const auto next = std::find_if(desks_.begin(), desks_.end(),
+                                   [](const auto& desk) { return desk.second->TakesStats(); });
+    if (next == desks_.end()) return;
+    if (reporting_ != 0 && reporting_ != next->first) next->second->reporter().TakeOver(told_);
+    reporting_ = next->first;
+  }
+  told_ = isolates_.Figures();
+  desks_.at(reporting_)->SendStats(told_);
 }
 
 void Worker::KeepReporting() {
@@ -131,127 +170,47 @@ void Worker::KeepReporting() {
   report_timer_ = loop_.After(kReportEvery, [this] { KeepReporting(); });
 }
 
-void Worker::SendDrain() {
-  link_.Send(wire::Drain{}, {});
-  link_.Barrier([this] {
-    broker_knows_drain_ = true;
-    StopWhenIdle();
+void Worker::OnDeskRefused(BrokerDesk& desk, const std::string& reason) {
+  log::Error("the broker refuses this worker", {{"broker", desk.address().endpoint}, {"reason", reason}});
+  const bool all = std::all_of(desks_.begin(), desks_.end(), [](const auto& entry) {
+    return entry.second->refused() || entry.second->draining();
+  });
+  if (all && state_ != State::kAborting) return Abort(kCannotServe);
+  desk.StopJobs(Cause::kAborted);
+  retries_[desk.number()] = loop_.After(kAskAgain, [this, number = desk.number()] {
+    const auto again = desks_.find(number);
+    if (again != desks_.end() && state_ == State::kServing) (void)again->second->Open();
+  });
+  OnSharesChanged();
+}
+
+std::size_t Worker::Jobs() const {
+  std::size_t jobs = 0;
+  for (const auto& [number, desk] : desks_) jobs += desk->jobs();
+  return jobs;
+}
+
+void Worker::OnDeskIdle(BrokerDesk&) {
+  StopWhenIdle();
+  if (state_ != State::kServing || std::exchange(removal_posted_, true)) return;
+  loop_.Post([this, alive = alive_] {
+    if (*alive) RemoveDoneDesks();
   });
 }
 
-void Worker::OnRefused(const std::string& reason) {
-  log::Error("the broker refuses this worker", {{"reason", reason}});
-  Abort(kCannotServe);
-}
-
-void Worker::OnMessage(wire::Header header, std::vector<std::string> payloads) {
-  if (auto* dispatch = std::get_if<wire::Dispatch>(&header))
-    return OnDispatch(*dispatch, std::move(payloads));
-  if (const auto* answer = std::get_if<wire::Answer>(&header)) {
-    if (JobRun* job = JobOf(answer->lease))
-      job->Answer(*answer, payloads.empty() ? "" : std::move(payloads[0]));
-    return;
-  }
-  if (const auto* cancel = std::get_if<wire::Cancel>(&header)) {
-    if (JobRun* job = JobOf(cancel->lease)) return job->Stop(Cause::kCancelled);
-    const auto early = std::find_if(early_.begin(), early_.end(),
-                                    [&](const auto& entry) { return entry.first.lease == cancel->lease; });
-    if (early == early_.end()) return;
-    const wire::Dispatch dispatch = early->first;
-    early_.erase(early);
-    SendRefusal(link_, dispatch, MakeError(Code::kCancelled, "the job was cancelled"));
-    return;
-  }
-  log::Warn("the broker sent a message that a worker has no use for");
-}
-
-bool Worker::CompleteCode(const wire::Dispatch& dispatch, std::vector<std::string>& payloads) {
-  const JobSpec& job = dispatch.job;
-  if (!job.program || job.code_hash.empty() || payloads.empty()) return true;
-  if (!payloads[0].empty() || IsHashOfNothing(job.code_hash)) {
-    code_.Keep(job.code_hash, payloads[0]);
-    return true;
-  }
-  if (const std::string* code = code_.Find(job.code_hash)) {
-    payloads[0] = *code;
-    return true;
-  }
-  wire::Need need;
-  need.lease = dispatch.lease;
-  link_.Send(need, {});
-  return false;
-}
-
-void Worker::OnDispatch(wire::Dispatch dispatch, std::vector<std::string> payloads) {
-  if (!CompleteCode(dispatch, payloads)) return;
-  if (!early_.empty() || (!abandoned_.empty() && isolates_.ledger().leases() + 1 > options_.isolates)) {
-    early_.emplace_back(std::move(dispatch), std::move(payloads));
-    return;
-  }
-  Start(std::move(dispatch), std::move(payloads));
-}
-
-void Worker::Start(wire::Dispatch dispatch, std::vector<std::string> payloads) {
-  const LeaseId id = dispatch.lease;
-  if (jobs_.count(id) != 0) return log::Warn("a lease was dispatched twice", {{"lease", id.value()}});
-  const wire::Dispatch header = dispatch;
-  auto planned =
-      PlanJob(std::move(dispatch), std::move(payloads), options_.max_job_memory_mb, options_.shelf);
-  if (auto* refused = std::get_if<JobError>(&planned)) return SendRefusal(link_, header, std::move(*refused));
-  auto& plan = std::get<JobPlan>(planned);
-  auto lease = isolates_.Acquire(plan.limits.memory_mb());
-  if (!lease) {
-    log::Warn("a lease is refused", {{"job", header.job.id.str()},
-                                     {"tenant", header.job.tenant.str()},
-                                     {"user", header.job.user.str()},
-                                     {"lease", id.value()},
-                                     {"attempt", header.attempt},
-                                     {"reason", lease.error().message}});
-    const LeaseLedger& ledger = isolates_.ledger();
-    const PoolLimit limit = ledger.leases() >= ledger.max_leases() ? PoolLimit::kMaxConcurrentIsolates
-                                                                   : PoolLimit::kWorkerMemoryMb;
-    JobError error = MakeError(Code::kOverloaded, lease.error().message, std::string(NameOf(limit)));
-    error.retry_after_ms = kRetryAfterMs;
-    return SendRefusal(link_, header, std::move(error));
-  }
-  auto job = std::make_unique<JobRun>(loop_, isolates_, link_, std::move(plan), std::move(*lease),
-                                      [this, id] { OnJobDone(id); });
-  JobRun& begun = *job;
-  jobs_.emplace(id, std::move(job));
-  begun.Begin();
-}
-
-JobRun* Worker::JobOf(LeaseId lease) {
-  const auto job = jobs_.find(lease);
-  return job == jobs_.end() ? nullptr : job->second.get();
-}
-
-void Worker::OnJobDone(LeaseId lease) {
-  const auto job = jobs_.find(lease);
-  abandoned_.erase(job->second.get());
-  // Still inside the job's own call: it is freed once that has returned.
-  done_.push_back(std::move(job->second));
-  jobs_.erase(job);
-  loop_.Post([this] {
-    done_.clear();
-    while (!early_.empty() && (abandoned_.empty() || isolates_.ledger().leases() < options_.isolates)) {
-      auto [dispatch, payloads] = std::move(early_.front());
-      early_.pop_front();
-      Start(std::move(dispatch), std::move(payloads));
+void Worker::RemoveDoneDesks() {
+  removal_posted_ = false;
+  if (state_ != State::kServing) return;
+  for (auto desk = desks_.begin(); desk != desks_.end();) {
+    if (desk->second->Done()) {
+      desk->second->Close(kFarewell);
+      retries_.erase(desk->first);
+      desk = desks_.erase(desk);
+    } else {
+      ++desk;
     }
-    StopWhenIdle();
-  });
-}
-
-void Worker::AbandonJobs() {
-  log::Warn("the broker has given this worker's jobs away; they are ended", {{"jobs", jobs_.size()}});
-  early_.clear();
-  std::vector<JobRun*> jobs;
-  for (const auto& [lease, job] : jobs_) jobs.push_back(job.get());
-  for (JobRun* job : jobs) {
-    abandoned_.insert(job);
-    job->Abandon();
   }
+  OnSharesChanged();
 }
 
 void Worker::Terminate() {
@@ -269,36 +228,33 @@ void Worker::Terminate() {
 }
 
 void Worker::BeginDrain() {
-  log::Info("draining", {{"jobs", jobs_.size()}});
+  log::Info("draining", {{"jobs", Jobs()}});
   state_ = State::kDraining;
   isolates_.StopSpares();
-  if (link_.connected()) {
-    SendDrain();
-  } else {
-    broker_knows_drain_ = true;  // nobody to tell
-  }
+  for (const auto& [number, desk] : desks_) desk->Drain();
   patience_ = loop_.After(kDrainPatience, [this] {
-    broker_knows_drain_ = true;
+    for (const auto& [number, desk] : desks_) desk->DrainUnheard();
     StopWhenIdle();
   });
   StopWhenIdle();
 }
 
 void Worker::Abort(int exit_status) {
-  log::Warn("stopping at once, the jobs at hand are lost", {{"jobs", jobs_.size()}});
+  log::Warn("stopping at once, the jobs at hand are lost", {{"jobs", Jobs()}});
   state_ = State::kAborting;
   exit_status_ = exit_status;
   isolates_.StopSpares();
-  std::vector<JobRun*> jobs;
-  for (const auto& [lease, job] : jobs_) jobs.push_back(job.get());
-  for (JobRun* job : jobs) job->Stop(Cause::kAborted);
+  for (const auto& [number, desk] : desks_) desk->StopJobs(Cause::kAborted);
   patience_ = loop_.After(kAbortPatience, [this] { Stop(exit_status_); });
   StopWhenIdle();
 }
 
 void Worker::StopWhenIdle() {
-  if (!jobs_.empty() || !early_.empty()) return;
-  if (state_ == State::kDraining && broker_knows_drain_) Stop(0);
+  if (Jobs() > 0) return;
+  const bool drained = std::all_of(desks_.begin(), desks_.end(), [](const auto& entry) {
+    return entry.second->Done() || entry.second->refused();
+  });
+  if (state_ == State::kDraining && drained) Stop(0);
   if (state_ == State::kAborting) Stop(exit_status_);
 }
 
@@ -308,9 +264,10 @@ void Worker::Stop(int exit_status) {
   state_ = State::kStopped;
   exit_status_ = exit_status;
   report_timer_.Cancel();
+  rebalance_timer_.Cancel();
   if (linked) {
     SendStats();
-    link_.Close(kFarewell);
+    for (const auto& [number, desk] : desks_) desk->Close(kFarewell);
   }
   loop_.Stop();
 }

@@ -1,37 +1,37 @@
-// The worker: takes jobs from the broker, gives each an isolate, and answers each with one FINAL.
+// The worker: takes jobs from its brokers, gives each an isolate, and answers each with one FINAL.
 //
 //   kStarting ──first cell ready──▶ kServing ──SIGTERM──▶ kDraining ──last job done──▶ kStopped
 //                                       │                     │ SIGTERM again
-//                                       └───REFUSE────────────┴──▶ kAborting: kill, report LOST ──▶ kStopped
+//                                       └──every broker refuses┴──▶ kAborting: kill, report LOST ──▶ kStopped
+//
+// Each broker has a desk (broker_desk.h). A broker that is no longer among its places is drained: what it
+// gave is finished, then its desk goes.
 //
 // Threads: the event loop's. Ownership: owns everything below it. Errors: Run's result is the process's exit
 // status.
 #pragma once
 
-#include <deque>
+#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
-#include <utility>
-#include <vector>
 
-#include "worker/agent/broker_link.h"
+#include "common/brokers/broker_watch.h"
+#include "worker/agent/broker_desk.h"
 #include "worker/agent/code_store.h"
 #include "worker/agent/event_loop.h"
 #include "worker/agent/isolate_manager.h"
-#include "worker/agent/job_run.h"
-#include "worker/agent/stats_reporter.h"
+#include "worker/agent/slot_shares.h"
 #include "worker/agent/worker_options.h"
 
 namespace skerry::agent {
 
-class Worker : private LinkListener {
+class Worker : private DeskListener {
  public:
-  Worker(EventLoop& loop, const WorkerOptions& options, CellFactory cells);
+  Worker(EventLoop& loop, const WorkerOptions& options, CellFactory cells,
+         BrokerLookups lookups = RealLookups());
   ~Worker() override;
 
-  /// Serves until told to stop. 0: drained; 1: could not start, or the broker refused; 130: aborted.
+  /// Serves until told to stop. 0: drained; 1: could not start, or every broker refused; 130: aborted.
   int Run();
   /// First: no new jobs, finish those at hand. Second: end them.
   void Terminate();
@@ -39,46 +39,47 @@ class Worker : private LinkListener {
  private:
   enum class State { kStarting, kServing, kDraining, kAborting, kStopped };
 
-  void OnWelcome(const wire::Welcome& welcome, Memory memory) override;
-  void OnMessage(wire::Header header, std::vector<std::string> payloads) override;
-  void OnRefused(const std::string& reason) override;
+  void OnSharesChanged() override;
+  void OnDeskIdle(BrokerDesk& desk) override;
+  void OnDeskRefused(BrokerDesk& desk, const std::string& reason) override;
+  Share PromiseTo(BrokerDesk& desk) override;
 
   void OnFirstCell(const Status& started);
+  void LookForBrokers();
+  void OnNews(const BrokerWatch::News& news);
+  void AddDesk(const BrokerAddress& address);
+  /// Frees those that are done; never from inside their own calls.
+  void RemoveDoneDesks();
+  void Rebalance();
   void OnHealth(bool healthy);
-  void OnDispatch(wire::Dispatch dispatch, std::vector<std::string> payloads);
-  /// False: its code was left out and is not here, which the broker is told; nothing is kept of it.
-  bool CompleteCode(const wire::Dispatch& dispatch, std::vector<std::string>& payloads);
-  void Start(wire::Dispatch dispatch, std::vector<std::string> payloads);
-  /// The broker has given all of them away: they end, and nobody hears of it.
-  void AbandonJobs();
-  JobRun* JobOf(LeaseId lease);
-  void OnJobDone(LeaseId lease);
-  void BeginDrain();
-  void SendDrain();
   void SendStats();
   void KeepReporting();
+  void BeginDrain();
   void Abort(int exit_status);
   void StopWhenIdle();
   void Stop(int exit_status);
-  wire::Hello Greeting() const;
+  std::size_t Jobs() const;
 
   EventLoop& loop_;
   const WorkerOptions options_;
+  const BrokerLookups lookups_;
   IsolateManager isolates_;
   CodeStore code_;
-  BrokerLink link_;
-  std::unordered_map<LeaseId, std::unique_ptr<JobRun>> jobs_;  // last: jobs use all of the above
-  std::unordered_set<const JobRun*> abandoned_;                // given up and not reaped yet
-  /// DISPATCHes that came before the abandoned had left their slots.
-  std::deque<std::pair<wire::Dispatch, std::vector<std::string>>> early_;
-  std::vector<std::unique_ptr<JobRun>> done_;  // finished in a callback of their own; freed after it
+  SlotShares shares_;
+  std::map<SlotShares::Broker, std::unique_ptr<BrokerDesk>> desks_;  // uses all of the above
+  SlotShares::Broker last_desk_ = 0;
   State state_ = State::kStarting;
-  bool healthy_ = true;
-  bool broker_knows_drain_ = false;  // so no more DISPATCH is on its way
-  StatsReporter reporter_;
+  bool rebalance_posted_ = false;
+  bool removal_posted_ = false;
+  WorkerStats told_;                  // to whichever broker
+  SlotShares::Broker reporting_ = 0;  // to this one now
+  Deadlines::Handle rebalance_timer_;
   Deadlines::Handle report_timer_;
   Deadlines::Handle patience_;
+  std::map<SlotShares::Broker, Deadlines::Handle> retries_;  // of brokers that refused
   int exit_status_ = 0;
+  std::unique_ptr<BrokerWatch> watch_;  // last: its thread posts to the loop
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace skerry::agent

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "common/brokers/broker_keys.h"
 #include "common/hash.h"
 #include "common/ids.h"
-#include "common/keys/link_keys.h"
 #include "common/limits.h"
 #include "worker/agent/machine.h"
 
@@ -57,8 +57,9 @@ Status WorkerOptions::ReadLibraries() {
 Status WorkerOptions::Validate() const {
   std::string faults;
   const auto complain = [&](const std::string& fault) { faults += (faults.empty() ? "" : "\n") + fault; };
-  if (auto keys = keys::LoadLinkKeys({broker_url, key_file, broker_key}, keys::Role::kWorker); !keys) {
-    complain(keys.error().message);
+  if (brokers.empty()) complain("--broker: is missing");
+  if (auto fit = CheckBrokerKeys(brokers, key_file, broker_key, keys::Role::kWorker); !fit) {
+    complain(fit.error().message);
   }
   if (isolates < 1 || isolates > kMaxIsolates) complain("--isolates: must be 1 to 4096");
   if (cells > kMaxCells) complain("--cells: must be 1 to 64");

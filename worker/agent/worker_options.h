@@ -21,10 +21,12 @@ inline constexpr std::uint64_t kSmallWorkerMb = 2048;
 inline constexpr std::uint64_t kFewLibrariesMb = kLibraryMb + 32;
 
 struct WorkerOptions {
-  /// The broker's endpoint for workers.
-  std::string broker_url;
-  /// File of this worker's secret key, and the broker's public key: needed for tcp:// (on loopback: where the
-  /// broker wants them), not used for ipc://.
+  /// Where the brokers are, for workers: see common/brokers/broker_place.h.
+  std::vector<std::string> brokers;
+  /// How often names of brokers are resolved again. Range 1 s to an hour.
+  Millis resolve_every{30'000};
+  /// File of this worker's secret key, and the public key of brokers that name none of their own: needed for
+  /// tcp:// (on loopback: where the broker wants them), not used for ipc://.
   std::string key_file;
   std::string broker_key;
   /// Base cells, at most; 0: a quarter of the cores, one for 4 GiB of memory_mb, at least one. The worker

@@ -7,7 +7,7 @@ namespace {
 
 WorkerOptions Good() {
   WorkerOptions options;
-  options.broker_url = "ipc:///tmp/w";
+  options.brokers = {"ipc:///tmp/w"};
   options.cell_program = "/bin/true";
   options.spares = 4;
   return options;
@@ -79,7 +79,7 @@ TEST(WorkerOptions, TwoWorkersOfOneNameAreTwoWorkers) {
 
 TEST(WorkerOptions, ReportsEveryFaultAtOnce) {
   WorkerOptions options = Good();
-  options.broker_url = "tcp://1.2.3.4:5";
+  options.brokers = {"tcp://1.2.3.4:5"};
   options.isolates = 5'000;
   options.spares = 5'000;
   options.memory_mb = 100;

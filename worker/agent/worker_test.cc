@@ -22,7 +22,7 @@ class WorkerTest : public ::testing::Test {
  protected:
   WorkerTest() {
     (void)InitLogging("test", "off");
-    options_.broker_url = broker_.url();
+    options_.brokers = {broker_.url()};
     options_.isolates = 2;
     options_.spares = 1;
     options_.memory_mb = 1024;
