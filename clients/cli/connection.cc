@@ -16,7 +16,11 @@ Result<Connection> Connection::Open(const ConnectOptions& options) {
   }
   Connection connection;
   ClientOptions client;
-  client.broker = options.broker;
+  client.brokers = options.brokers;
+  client.failover_after = options.failover_after;
+  client.resolve_every = options.resolve_every;
+  client.on_placed = options.on_placed;
+  client.placed_before = options.placed_before;
   client.key_file = options.key_file;
   client.broker_key = options.broker_key;
   client.tenant = TenantId(options.tenant);
@@ -26,7 +30,7 @@ Result<Connection> Connection::Open(const ConnectOptions& options) {
   client.on_call = [fixtures = std::move(fixtures)](const JobId&, std::string_view method, std::string_view) {
     return fixtures.Answer(method);
   };
-  if (options.broker.empty()) {
+  if (options.brokers.empty()) {
     auto pool = PrivatePool::Start(options.pool);
     if (!pool) return Fail(pool.error());
     connection.pool_ = std::move(*pool);

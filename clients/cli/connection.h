@@ -4,6 +4,7 @@
 // Errors: Open says why no broker could be reached.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,9 +16,11 @@
 namespace skerry::cli {
 
 struct ConnectOptions {
-  std::string broker;      ///< empty: a private pool
-  std::string key_file;    ///< of this client, for a broker at tcp://
-  std::string broker_key;  ///< that broker's public key
+  std::vector<std::string> brokers;  ///< where they are; none: a private pool
+  std::string key_file;              ///< of this client, for brokers at tcp://
+  std::string broker_key;            ///< the public key of brokers that name none of their own
+  Millis failover_after{3'000};
+  Millis resolve_every{30'000};
   PoolOptions pool;
   std::string data;  ///< fixtures file; empty: none
   std::string tenant = "default";
@@ -25,6 +28,9 @@ struct ConnectOptions {
   SessionId session;  ///< empty: a new one
   /// Of operators' commands: brokers' admin sockets; empty: of the pool that runs here.
   std::vector<std::string> admin;
+  // Of several brokers, see ClientOptions.
+  std::function<void(const std::vector<JobPlacement>&)> on_placed;
+  std::function<std::string(const JobId&)> placed_before;
 };
 
 class Connection {

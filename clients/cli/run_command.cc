@@ -67,9 +67,11 @@ int RunCommand(const RunOptions& options) {
   auto reader = LineReader::Open(options.jobs);
   if (!reader) return Complain(reader.error().message, kExitUsage);
   CatchInterrupts();
-  SessionFile session = SessionFile::Of(options.connect.broker.empty() ? "-" : options.output);
+  SessionFile session = SessionFile::Of(options.connect.brokers.empty() ? "-" : options.output);
   ConnectOptions connect = options.connect;
   connect.session = options.resume ? session.Kept() : session.Fresh();
+  connect.on_placed = [&session](const auto& placements) { session.Note(placements); };
+  if (options.resume) connect.placed_before = [&session](const JobId& id) { return session.PlaceOf(id); };
   auto connection = Connection::Open(connect);
   if (!connection) {
     if (Interrupts() > 0) return kExitInterrupted;

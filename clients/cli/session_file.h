@@ -5,13 +5,20 @@
 //   SessionFile session = SessionFile::Of("results.jsonl");
 //   connect under session.Kept() (a resumed run) or session.Fresh();
 //   session.Keep();      // before the first job is submitted
+//   session.Note(where);  // of several brokers: which has which job, before it is sent
 //   session.Remove();    // the run has ended by itself
 //
-// Threads: one. Errors: Keep names the file. A kept file that holds no name reads as none.
+// Threads: one; Note may have another. Errors: Keep names the file. A kept file that holds no name reads as
+// none. What Note cannot write is not known to the next run, which may run those jobs again.
 #pragma once
 
+#include <istream>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
+#include "clients/cpp/client_types.h"
+#include "common/fd.h"
 #include "common/ids.h"
 #include "common/result.h"
 
@@ -27,12 +34,23 @@ class SessionFile {
   /// The name of the run before; a new one where there is none.
   SessionId Kept();
 
-  Status Keep() const;
+  /// A name that was kept already keeps what was noted under it.
+  Status Keep();
+  void Note(const std::vector<JobPlacement>& placements);
+  /// Where the run before has put it last; empty: not known.
+  std::string PlaceOf(const JobId& id) const;
   void Remove() const;
 
  private:
+  void ReadPlaces(std::istream& in);
+
   std::string path_;  // empty: none
   SessionId id_;
+  bool resumed_ = false;
+  Fd file_;
+  /// Of a million jobs only hashes: one that is wrong sends a job to another broker than before.
+  std::unordered_map<std::size_t, std::size_t> places_;
+  std::vector<std::string> endpoints_;
 };
 
 }  // namespace skerry::cli

@@ -59,6 +59,34 @@ TEST(SessionFile, IsForItsOwnerOnly) {
   EXPECT_EQ(info.st_mode & 0777u, 0600u);
 }
 
+TEST(SessionFile, AResumedRunKnowsWhichBrokerHadWhichJobLastAndGoesOnNoting) {
+  const TestFolder folder;
+  {
+    SessionFile first = SessionFile::Of(folder / "out");
+    first.Fresh();
+    ASSERT_TRUE(first.Keep());
+    first.Note({{JobId("a"), "ipc:///1"}, {JobId("b c"), "ipc:///2"}});
+    first.Note({{JobId("a"), "ipc:///2"}});
+  }
+  std::ofstream(folder / "out.session", std::ios::app) << "ipc:///1\tcut o";
+  for (int life = 0; life < 2; ++life) {
+    SessionFile next = SessionFile::Of(folder / "out");
+    next.Kept();
+    EXPECT_EQ(next.PlaceOf(JobId("a")), "ipc:///2");
+    EXPECT_EQ(next.PlaceOf(JobId("b c")), "ipc:///2");
+    if (life == 0) {
+      EXPECT_EQ(next.PlaceOf(JobId("cut o")), "");
+    }
+    EXPECT_EQ(next.PlaceOf(JobId("d")), life == 0 ? "" : "ipc:///3");
+    ASSERT_TRUE(next.Keep());
+    next.Note({{JobId("d"), "ipc:///3"}});
+  }
+  SessionFile fresh = SessionFile::Of(folder / "out");
+  fresh.Fresh();
+  ASSERT_TRUE(fresh.Keep());
+  EXPECT_EQ(fresh.PlaceOf(JobId("a")), "");
+}
+
 TEST(SessionFile, OfStdoutIsNoFile) {
   SessionFile file = SessionFile::Of("-");
   EXPECT_FALSE(file.Fresh().empty());

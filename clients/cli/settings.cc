@@ -7,19 +7,16 @@
 #include <array>
 #include <string_view>
 
+#include "common/brokers/broker_keys.h"
 #include "common/endpoint.h"
 #include "common/ids.h"
-#include "common/keys/link_keys.h"
 
 namespace skerry::cli {
 namespace {
 
-constexpr std::array<std::string_view, 8> kOfEveryRun = {"admin",  "broker", "key",  "broker_key",
-                                                         "tenant", "user",   "data", "log_level"};
-
-Status CheckBroker(std::string_view endpoint) {
-  return endpoint.empty() ? Status() : CheckEndpoint(endpoint);
-}
+constexpr std::array<std::string_view, 10> kOfEveryRun = {
+    "admin",  "broker", "key",  "broker_key", "failover_after_ms", "resolve_every_ms",
+    "tenant", "user",   "data", "log_level"};
 
 Status CheckProgram(std::string_view path) {
   const std::string program(path);
@@ -35,13 +32,21 @@ Status CheckProgram(std::string_view path) {
 
 void Describe(config::Settings& s, ConnectOptions& options) {
   PoolOptions& pool = options.pool;
-  s.Text("broker", options.broker, config::kAnyText, "endpoint of a running broker for clients")
+  s.List("broker", options.brokers,
+         "where the brokers are, for clients: endpoints, names that stand for all their addresses, file:PATH")
       .DefaultText("none: a private broker and worker are started for the run")
-      .Check(&CheckBroker);
+      .Check(&CheckBrokerPlace)
+      .TradeOff("of several, each gets a part of the jobs; those of a lost one go on with the others");
+  s.Duration("failover_after_ms", options.failover_after, {100, 3'600'000},
+             "how long one of several brokers may be silent before its jobs go to others, ms")
+      .TradeOff("less runs more jobs twice that a busy broker was slow about");
+  s.Duration("resolve_every_ms", options.resolve_every, {1'000, 3'600'000},
+             "how often names of brokers are resolved again, ms");
   s.Text("key", options.key_file, config::kAnyText,
          "file of this client's secret key, for a broker at tcp:// (skerry keygen --role client)")
       .DefaultText("none: ipc:// and plain loopback only");
-  s.Text("broker_key", options.broker_key, config::kAnyText, "the broker's public key, where a key is named")
+  s.Text("broker_key", options.broker_key, config::kAnyText,
+         "the brokers' public key, where a key is named; of a broker with another, write it behind its place")
       .DefaultText("none");
   s.List("admin", options.admin,
          "admin sockets of brokers, for `skerry workers`, `skerry tenants` and `skerry top`")
@@ -80,17 +85,16 @@ bool IsOfPrivatePool(const config::Setting& setting) {
 }
 
 Status FinishConnection(const config::Settings& settings, ConnectOptions& options) {
-  if (auto fitting = CheckPoolFlags(settings, options); !fitting || options.broker.empty()) return fitting;
-  const auto keys =
-      keys::LoadLinkKeys({options.broker, options.key_file, options.broker_key}, keys::Role::kClient);
-  if (!keys) return Fail(keys.error());
-  if (*keys && !settings.IsGiven("tenant") && !(*keys)->own.tenant.empty())
-    options.tenant = (*keys)->own.tenant;
+  if (auto fitting = CheckPoolFlags(settings, options); !fitting || options.brokers.empty()) return fitting;
+  const auto tenant =
+      CheckBrokerKeys(options.brokers, options.key_file, options.broker_key, keys::Role::kClient);
+  if (!tenant) return Fail(tenant.error());
+  if (!settings.IsGiven("tenant") && !tenant->empty()) options.tenant = *tenant;
   return {};
 }
 
 Status CheckPoolFlags(const config::Settings& settings, const ConnectOptions& options) {
-  if (options.broker.empty()) return {};
+  if (options.brokers.empty()) return {};
   const config::Setting& broker = settings.At("broker");
   const std::string named_by =
       broker.source().from == config::Source::From::kFlag ? "--broker" : broker.source().text;

@@ -87,7 +87,7 @@ Result<SubmitResult> CaseBook::Add(CasesRequest& request, TimePoint now) {
   return SubmitResult::kTaken;
 }
 
-bool CaseBook::Cancel(const JobId& job, ClientCore& core, TimePoint now) {
+bool CaseBook::Cancel(const JobId& job, JobPort& core, TimePoint now) {
   const auto found = sets_.find(job);
   if (found == sets_.end()) return false;
   Stop(found->second, "cancelled before it was sent", core);
@@ -95,7 +95,7 @@ bool CaseBook::Cancel(const JobId& job, ClientCore& core, TimePoint now) {
   return true;
 }
 
-std::vector<ClientEvent> CaseBook::Turn(ClientCore& core, TimePoint now) {
+std::vector<ClientEvent> CaseBook::Turn(JobPort& core, TimePoint now) {
   for (;;) {
     Feed(core, now);
     // An end makes room for the next case, and may cancel others, which ends some at once.
@@ -106,7 +106,7 @@ std::vector<ClientEvent> CaseBook::Turn(ClientCore& core, TimePoint now) {
   return std::exchange(events_, {});
 }
 
-void CaseBook::Feed(ClientCore& core, TimePoint now) {
+void CaseBook::Feed(JobPort& core, TimePoint now) {
   if (core.link() == LinkState::kFailed) return;
   while (!waiting_.empty() && submitted_.size() < ShareOfCases(core.places())) {
     Set& set = *waiting_.front();
@@ -138,7 +138,7 @@ void CaseBook::Feed(ClientCore& core, TimePoint now) {
   }
 }
 
-void CaseBook::Take(ClientEvent event, ClientCore& core, TimePoint now) {
+void CaseBook::Take(ClientEvent event, JobPort& core, TimePoint now) {
   if (std::holds_alternative<LinkFailed>(event)) {
     submitted_.clear();
     waiting_.clear();
@@ -158,7 +158,7 @@ void CaseBook::Take(ClientEvent event, ClientCore& core, TimePoint now) {
   events_.push_back(std::move(event));
 }
 
-void CaseBook::End(const Case& ended, JobFinal final, ClientCore& core, TimePoint now) {
+void CaseBook::End(const Case& ended, JobFinal final, JobPort& core, TimePoint now) {
   Set& set = *ended.set;
   final.of_case = CaseOf{set.id(), ended.number};
   --set.unfinished;
@@ -171,7 +171,7 @@ void CaseBook::End(const Case& ended, JobFinal final, ClientCore& core, TimePoin
   CloseIfEnded(set, now);
 }
 
-void CaseBook::Stop(Set& set, std::string_view why, ClientCore& core) {
+void CaseBook::Stop(Set& set, std::string_view why, JobPort& core) {
   std::erase(waiting_, &set);
   for (; set.waits(); ++set.next) {
     waiting_bytes_ -= BytesOf(set.request.inputs[set.next]);

@@ -21,7 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "clients/cpp/client_core.h"
+#include "clients/cpp/job_port.h"
 
 namespace skerry::client {
 
@@ -32,9 +32,9 @@ class CaseBook {
   /// Takes `request` when there is room for its inputs, else leaves it as it is.
   Result<SubmitResult> Add(CasesRequest& request, TimePoint now);
   /// Whether `job` is a set's id: its cases end then, those that run as their broker says.
-  bool Cancel(const JobId& job, ClientCore& core, TimePoint now);
+  bool Cancel(const JobId& job, JobPort& core, TimePoint now);
   /// Gives the core cases while it has room, and what has happened to jobs and cases since.
-  std::vector<ClientEvent> Turn(ClientCore& core, TimePoint now);
+  std::vector<ClientEvent> Turn(JobPort& core, TimePoint now);
 
   JobId NameOf(const JobId& job, std::uint32_t number) const { return Name(KeyOf(job), job, number); }
 
@@ -59,10 +59,10 @@ class CaseBook {
 
   std::string KeyOf(const JobId& job) const;
   static JobId Name(const std::string& key, const JobId& job, std::uint32_t number);
-  void Feed(ClientCore& core, TimePoint now);
-  void Take(ClientEvent event, ClientCore& core, TimePoint now);
-  void End(const Case& ended, JobFinal final, ClientCore& core, TimePoint now);
-  void Stop(Set& set, std::string_view why, ClientCore& core);
+  void Feed(JobPort& core, TimePoint now);
+  void Take(ClientEvent event, JobPort& core, TimePoint now);
+  void End(const Case& ended, JobFinal final, JobPort& core, TimePoint now);
+  void Stop(Set& set, std::string_view why, JobPort& core);
   void CloseIfEnded(Set& set, TimePoint now);
   const Case* Find(const JobId& name) const;
 

@@ -1,31 +1,29 @@
 #include "clients/cpp/client.h"
 
-#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <chrono>
 #include <utility>
 
+#include "clients/cpp/broker_sockets.h"
+#include "clients/cpp/broker_spread.h"
 #include "clients/cpp/case_book.h"
-#include "clients/cpp/client_core.h"
-#include "clients/cpp/dealer.h"
 #include "clients/cpp/host_call_pool.h"
-#include "clients/cpp/ipc_socket.h"
+#include "common/brokers/broker_keys.h"
 #include "common/hash.h"
 
 namespace skerry {
 namespace {
 
-using client::ClientCore;
 using client::LinkState;
 
 // Messages taken in one turn before sends and events get theirs.
 constexpr int kMessagesPerTurn = 256;
 constexpr Millis kLongestSleep{1'000};
+// Where one broker has answered, and others have not yet.
+constexpr Millis kOthersMayTake{500};
 constexpr std::uint64_t kBytesPerEvent = 256;
 constexpr std::size_t kMaxHostCallThreads = 256;
 // ACKs that are worth waking the thread for; fewer leave with whatever it sends next.
@@ -50,62 +48,62 @@ Status CheckOptions(const ClientOptions& options) {
 
 }  // namespace
 
-/// What the thread works on; the core is touched under Client::mutex_ only, the dealer by the thread only.
+/// What the thread works on; all but the sockets, which are its own, is touched under Client::mutex_ only.
 struct Client::Link {
-  Link(const ClientOptions& options, const std::optional<keys::LinkKeys>& keys, const SessionId& session,
+  Link(const ClientOptions& options, const SessionId& session, client::BrokerSpread::Places places,
        TimePoint now)
-      : core(options, session, now),
-        cases(session, options.max_waiting_cases),
-        dealer(options.broker, keys) {}
+      : spread(options, session, places, now), cases(session, options.max_waiting_cases), sockets(options) {}
 
-  /// Sends what the core wants sent. True: something is left that the socket did not take.
-  bool Flush() {
-    if (generation != core.generation()) {
-      generation = core.generation();
-      pending.clear();
-    }
-    for (auto& outgoing : core.TakeSends()) pending.push_back(std::move(outgoing));
-    while (!pending.empty() && dealer.Put(pending.front()) == client::PutResult::kSent) pending.pop_front();
-    return !pending.empty();
-  }
-
-  ClientCore core;
+  client::BrokerSpread spread;
   client::CaseBook cases;
-  client::Dealer dealer;
-  std::deque<client::Outgoing> pending;
-  std::uint64_t generation = 0;
+  client::BrokerSockets sockets;
+  std::vector<BrokerWatch::News> news;
+  bool all_known = false;  // every name and file was looked up
+  std::string why_failed;  // beside what the spread knows
 };
 
-Client::Client(ClientOptions options, const std::optional<keys::LinkKeys>& keys)
-    : options_(std::move(options)),
-      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      link_(std::make_unique<Link>(options_, keys,
-                                   options_.session.empty() ? SessionId(RandomHex(16)) : options_.session,
-                                   SteadyClock::now())) {}
+Client::Client(ClientOptions options, std::vector<BrokerPlace> places)
+    : options_(std::move(options)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  const bool one = places.size() == 1 && places[0].kind == BrokerPlace::Kind::kEndpoint;
+  using Places = client::BrokerSpread::Places;
+  link_ =
+      std::make_unique<Link>(options_, options_.session.empty() ? SessionId(RandomHex(16)) : options_.session,
+                             one ? Places::kOne : Places::kMany, SteadyClock::now());
+  BrokerDirectory::Options often;
+  often.resolve_every = options_.resolve_every;
+  watch_ = std::make_unique<BrokerWatch>(std::move(places), often, options_.lookups,
+                                         [this](BrokerWatch::News news) {
+                                           {
+                                             const std::lock_guard lock(mutex_);
+                                             link_->news.push_back(std::move(news));
+                                           }
+                                           Wake();
+                                         });
+  HearNews();
+}
 
 Result<std::unique_ptr<Client>> Client::Connect(ClientOptions options) {
   if (auto valid = CheckOptions(options); !valid) return Fail(valid.error());
-  const auto keys =
-      keys::LoadLinkKeys({options.broker, options.key_file, options.broker_key}, keys::Role::kClient);
-  if (!keys) return Fail(keys.error());
-  if (*keys && options.tenant == ClientOptions().tenant && !(*keys)->own.tenant.empty())
-    options.tenant = TenantId((*keys)->own.tenant);
-  std::unique_ptr<Client> client;
-  try {
-    client.reset(new Client(std::move(options), *keys));
-  } catch (const zmq::error_t& e) {
-    return Fail(ErrorKind::kUnavailable, std::string("cannot connect to the broker: ") + e.what());
-  }
+  std::vector<std::string> where = options.brokers;
+  if (where.empty()) where.push_back(options.broker);
+  const auto tenant = CheckBrokerKeys(where, options.key_file, options.broker_key, keys::Role::kClient);
+  if (!tenant) return Fail(tenant.error());
+  if (options.tenant == ClientOptions().tenant && !tenant->empty()) options.tenant = TenantId(*tenant);
+  std::unique_ptr<Client> client(new Client(std::move(options), *ParseBrokerPlaces(where)));
   client->StartHostCalls();
   client->thread_ = std::thread([raw = client.get()] { raw->Loop(); });
   std::unique_lock lock(client->mutex_);
-  client->arrived_.wait(lock, [&] { return client->link_->core.link() != LinkState::kConnecting; });
-  if (client->link_->core.link() == LinkState::kFailed) {
-    Error failure = client->link_->core.failure();
-    failure.message +=
-        client::WhyNobodyAnswers(client->options_.broker) + client->link_->dealer.WhyNotConnected();
+  Link& link = *client->link_;
+  client->arrived_.wait(lock, [&] { return link.spread.link() != LinkState::kConnecting; });
+  if (link.spread.link() == LinkState::kFailed) {
+    Error failure = link.spread.failure();
+    failure.message += link.why_failed;
     return Fail(std::move(failure));
   }
+  // The others, too, if they are quick: jobs of an earlier life may be with them.
+  client->arrived_.wait_for(lock, kOthersMayTake, [&] {
+    return link.spread.link() == LinkState::kFailed || (link.all_known && link.spread.Settled());
+  });
   lock.unlock();
   return client;
 }
@@ -115,12 +113,12 @@ void Client::StartHostCalls() {
   client::HostCallPool::Hooks hooks;
   hooks.wanted = [this](const client::HostCall& call) {
     const std::lock_guard lock(mutex_);
-    return link_->core.Awaits(call);
+    return link_->spread.Awaits(call);
   };
   hooks.done = [this](const client::HostCall& call, HostReply reply) {
     {
       const std::lock_guard lock(mutex_);
-      link_->core.Reply(call, std::move(reply), SteadyClock::now());
+      link_->spread.Reply(call, std::move(reply), SteadyClock::now());
     }
     Wake();
   };
@@ -128,6 +126,7 @@ void Client::StartHostCalls() {
 }
 
 Client::~Client() {
+  watch_.reset();
   // Its handlers may call us, which takes the loop; and the loop looks at it to its end.
   if (host_calls_) host_calls_->Stop();
   {
@@ -146,7 +145,7 @@ void Client::Wake() {
 Result<SubmitResult> Client::Submit(JobRequest& request) {
   {
     const std::lock_guard lock(mutex_);
-    auto taken = link_->core.Submit(request, SteadyClock::now());
+    auto taken = link_->spread.Submit(request, SteadyClock::now());
     if (!taken || *taken == SubmitResult::kFull) return taken;
     ++unfinished_;
   }
@@ -157,7 +156,7 @@ Result<SubmitResult> Client::Submit(JobRequest& request) {
 Result<SubmitResult> Client::SubmitCases(CasesRequest& request) {
   {
     const std::lock_guard lock(mutex_);
-    if (link_->core.link() == LinkState::kFailed) return Fail(link_->core.failure());
+    if (link_->spread.link() == LinkState::kFailed) return Fail(link_->spread.failure());
     const std::uint64_t cases = request.inputs.size();
     auto taken = link_->cases.Add(request, SteadyClock::now());
     if (!taken || *taken == SubmitResult::kFull) return taken;
@@ -170,19 +169,19 @@ Result<SubmitResult> Client::SubmitCases(CasesRequest& request) {
 void Client::Cancel(const JobId& id) {
   {
     const std::lock_guard lock(mutex_);
-    if (!link_->cases.Cancel(id, link_->core, SteadyClock::now())) link_->core.Cancel(id);
+    if (!link_->cases.Cancel(id, link_->spread, SteadyClock::now())) link_->spread.Cancel(id);
   }
   Wake();
 }
 
 void Client::Acknowledge(const JobId& id) {
   const std::lock_guard lock(mutex_);
-  link_->core.Acknowledge(id);
+  link_->spread.Acknowledge(id);
 }
 
 void Client::Acknowledge(const JobId& id, const std::vector<std::uint32_t>& cases) {
   const std::lock_guard lock(mutex_);
-  for (const std::uint32_t number : cases) link_->core.Acknowledge(link_->cases.NameOf(id, number));
+  for (const std::uint32_t number : cases) link_->spread.Acknowledge(link_->cases.NameOf(id, number));
 }
 
 std::uint64_t Client::unfinished() const {
@@ -190,15 +189,20 @@ std::uint64_t Client::unfinished() const {
   return unfinished_;
 }
 
+SpreadCounts Client::counts() const {
+  const std::lock_guard lock(mutex_);
+  return link_->spread.counts();
+}
+
 LinkHealth Client::Health() const {
   const std::lock_guard lock(mutex_);
-  return link_->core.Health(SteadyClock::now());
+  return link_->spread.Health(SteadyClock::now());
 }
 
 std::optional<ClientEvent> Client::Next(Millis timeout) {
   std::unique_lock lock(mutex_);
-  for (const JobId& id : std::exchange(dealing_, {})) link_->core.Acknowledge(id);
-  if (link_->core.acks_waiting() >= kAcksWorthAWake) Wake();
+  for (const JobId& id : std::exchange(dealing_, {})) link_->spread.Acknowledge(id);
+  if (link_->spread.acks_waiting() >= kAcksWorthAWake) Wake();
   if (!arrived_.wait_for(lock, timeout, [&] { return !ready_.empty(); })) return std::nullopt;
   ClientEvent event = std::move(ready_.front());
   ready_.pop_front();
@@ -215,7 +219,7 @@ std::optional<ClientEvent> Client::Next(Millis timeout) {
 }
 
 void Client::Publish(std::unique_lock<std::mutex>&) {
-  for (ClientEvent& event : link_->cases.Turn(link_->core, SteadyClock::now())) {
+  for (ClientEvent& event : link_->cases.Turn(link_->spread, SteadyClock::now())) {
     ready_bytes_ += BytesOf(event);
     ready_.push_back(std::move(event));
   }
@@ -223,7 +227,7 @@ void Client::Publish(std::unique_lock<std::mutex>&) {
 }
 
 void Client::AnswerCalls(std::unique_lock<std::mutex>& lock) {
-  for (client::HostCall& call : link_->core.TakeCalls()) {
+  for (client::HostCall& call : link_->spread.TakeCalls()) {
     if (host_calls_) {
       host_calls_->Push(std::move(call));
       continue;
@@ -231,7 +235,7 @@ void Client::AnswerCalls(std::unique_lock<std::mutex>& lock) {
     lock.unlock();  // the handler may call us
     HostReply reply = client::Answered(options_.on_call, call);
     lock.lock();
-    link_->core.Reply(call, std::move(reply), SteadyClock::now());
+    link_->spread.Reply(call, std::move(reply), SteadyClock::now());
   }
 }
 
@@ -241,39 +245,43 @@ bool Client::MayRead() const {
          (!host_calls_ || host_calls_->waiting_bytes() < options_.max_waiting_calls.count());
 }
 
+void Client::HearNews() {
+  for (const BrokerWatch::News& news : std::exchange(link_->news, {})) {
+    link_->spread.Update(news.change, news.faults, SteadyClock::now());
+    link_->all_known = news.complete;
+  }
+}
+
 void Client::Loop() {
   std::unique_lock lock(mutex_);
-  ClientCore& core = link_->core;
+  client::BrokerSpread& spread = link_->spread;
+  client::BrokerSockets& sockets = link_->sockets;
   while (!stopping_) {
-    core.OnTick(SteadyClock::now());
+    HearNews();
+    spread.OnTick(SteadyClock::now());
+    if (spread.link() == LinkState::kFailed && link_->why_failed.empty())
+      link_->why_failed = sockets.WhyNobodyAnswers();
     AnswerCalls(lock);
     Publish(lock);
-    const bool blocked = link_->Flush();
+    const auto placed = spread.TakePlacements();
+    if (!placed.empty() && options_.on_placed) options_.on_placed(placed);
+    sockets.Follow(spread, SteadyClock::now());
+    sockets.Flush(spread);
     const bool full = !MayRead();
-    if (full) core.NotListening(SteadyClock::now());
-    const auto until_wake = std::chrono::ceil<Millis>(core.NextWake() - SteadyClock::now());
+    if (full) spread.NotListening(SteadyClock::now());
+    const auto until_wake = std::chrono::ceil<Millis>(spread.NextWake() - SteadyClock::now());
     lock.unlock();
 
-    const short events = static_cast<short>((full ? 0 : ZMQ_POLLIN) | (blocked ? ZMQ_POLLOUT : 0));
-    std::array<zmq::pollitem_t, 2> items = {
-        {{link_->dealer.socket().handle(), 0, events, 0}, {nullptr, wake_.get(), ZMQ_POLLIN, 0}}};
-    // The C call: a signal that lands on this thread is only an early wake.
-    zmq_poll(items.data(), static_cast<int>(items.size()),
-             std::clamp(until_wake, Millis(0), kLongestSleep).count());
+    using Listen = client::BrokerSockets::Listen;
+    sockets.Wait(wake_.get(), full ? Listen::kNo : Listen::kYes,
+                 std::clamp(until_wake, Millis(0), kLongestSleep));
     std::uint64_t ignored = 0;
     (void)!read(wake_.get(), &ignored, sizeof ignored);
 
-    std::optional<client::Incoming> incoming;
     lock.lock();
-    for (int taken = 0; !full && taken < kMessagesPerTurn && link_->dealer.Get(incoming); ++taken) {
-      if (incoming)
-        core.OnMessage(std::move(incoming->header), std::move(incoming->payloads), SteadyClock::now());
-    }
+    if (!full) sockets.Read(spread, kMessagesPerTurn);
   }
-  if (core.link() == LinkState::kLinked) {
-    link_->Flush();
-    link_->dealer.Put({wire::Bye{}, {}});
-  }
+  sockets.Leave(spread);
 }
 
 }  // namespace skerry

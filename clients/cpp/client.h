@@ -17,6 +17,10 @@
 // has dealt with the one before (written it down, say). A client that is killed and comes back under the same
 // ClientOptions::session finds the finals that it had not dealt with.
 //
+// With several brokers (ClientOptions::brokers, or a name that stands for several addresses) jobs are spread
+// over them; what a lost one holds goes on with the others, under the same id and with one final, as far as
+// `retry` allows another run.
+//
 // SubmitCases runs one program over many inputs: one final per case, as each ends, then one CasesEnded. The
 // client feeds them as there is room and leaves a quarter of it to other jobs.
 //
@@ -36,8 +40,8 @@
 #include <vector>
 
 #include "clients/cpp/client_types.h"
+#include "common/brokers/broker_watch.h"
 #include "common/fd.h"
-#include "common/keys/link_keys.h"
 
 namespace skerry {
 
@@ -71,12 +75,14 @@ class Client {
   std::uint64_t unfinished() const;
   /// Whether the broker still answers: while it does not, jobs wait for it and not for a worker.
   LinkHealth Health() const;
+  SpreadCounts counts() const;
 
  private:
   struct Link;
-  Client(ClientOptions options, const std::optional<keys::LinkKeys>& keys);
+  Client(ClientOptions options, std::vector<BrokerPlace> places);
 
   void Loop();
+  void HearNews();
   void Publish(std::unique_lock<std::mutex>& lock);
   void AnswerCalls(std::unique_lock<std::mutex>& lock);
   void StartHostCalls();
@@ -95,6 +101,7 @@ class Client {
   bool stopping_ = false;
   std::unique_ptr<client::HostCallPool> host_calls_;  // none: handlers run on thread_
   std::thread thread_;
+  std::unique_ptr<BrokerWatch> watch_;  // its thread calls us: ends first
 };
 
 }  // namespace skerry

@@ -101,6 +101,7 @@ bool ClientCore::SeenBefore(const wire::Header& header) {
 
 /// Told again after a broken link: perhaps its ACK was what was lost.
 void ClientCore::OnSeenFinal(const JobId& id) {
+  if (DropLate(id)) return;
   if (Find(id) == nullptr && !undealt_.contains(id) && !unclaimed_.contains(id)) NoteAcknowledged(id);
 }
 
@@ -122,6 +123,7 @@ void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
   if (welcome.heartbeat_ms > 0) heartbeat_ = Millis(std::min<std::uint64_t>(welcome.heartbeat_ms, 60'000));
   next_ping_ = now + heartbeat_;
   if (!first && !welcome.resumed) lost_.merge(unclaimed_);
+  CancelWithdrawn(welcome, now);
   std::vector<Job*> jobs;
   for (auto& [id, job] : jobs_) {
     if (job.stage != JobStage::kWaiting) jobs.push_back(&job);
@@ -171,6 +173,7 @@ void ClientCore::OnEvent(wire::Event& event, std::vector<std::string>& payloads)
 
 void ClientCore::OnFinal(const wire::Final& final, std::vector<std::string>& payloads, TimePoint now) {
   Job* job = Find(final.id);
+  if (job == nullptr && DropLate(final.id)) return;
   if (job == nullptr) return OnStrayFinal(final.id);
   if (job->stage != JobStage::kSent) return NoteAcknowledged(final.id);
   const bool wait = !final.ok && final.code == Code::kOverloaded && final.retry_after_ms > 0 &&

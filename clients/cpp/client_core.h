@@ -32,53 +32,18 @@
 #include "clients/cpp/carried_code.h"
 #include "clients/cpp/client_types.h"
 #include "clients/cpp/host_call.h"
+#include "clients/cpp/job_port.h"
 #include "common/wire/messages.h"
 
 namespace skerry::client {
-
-enum class LinkState : std::uint8_t { kConnecting, kLinked, kFailed };
 
 struct Outgoing {
   wire::Header header;
   std::vector<std::shared_ptr<const std::string>> payloads;
 };
 
-class ClientCore {
+class ClientCore final : public JobPort {
  public:
-  ClientCore(const ClientOptions& options, SessionId session, TimePoint now);
-
-  /// Takes `request` when there is room, else leaves it as it is. An id that is unfinished here is an Error.
-  Result<SubmitResult> Submit(JobRequest& request, TimePoint now);
-  void Cancel(const JobId& id);
-  void OnMessage(wire::Header header, std::vector<std::string> payloads, TimePoint now);
-  void Reply(const HostCall& call, HostReply reply, TimePoint now);
-  /// Whether anybody still waits for the reply.
-  bool Awaits(const HostCall& call) const;
-  /// The caller needs this job's final no more: it has dealt with it, or has it from an earlier life.
-  void Acknowledge(const JobId& id);
-  void OnTick(TimePoint now);
-  TimePoint NextWake() const;
-  /// Nothing could be heard because nobody listened: the broker is not to blame.
-  void NotListening(TimePoint now) { last_heard_ = now; }
-
-  /// What to send, in order. Whatever a lost link did not take must be thrown away (see generation).
-  std::deque<Outgoing> TakeSends();
-  std::vector<ClientEvent> TakeEvents() { return std::exchange(events_, {}); }
-  std::vector<HostCall> TakeCalls() { return std::exchange(calls_, {}); }
-
-  LinkState link() const { return link_; }
-  LinkHealth Health(TimePoint now) const;
-  const Error& failure() const { return failure_; }
-  /// Counts lost links: sends taken under another generation are stale.
-  std::uint64_t generation() const { return generation_; }
-  std::uint64_t unfinished() const { return jobs_.size(); }
-  /// How many jobs may be unfinished at once.
-  std::uint64_t places() const {
-    return ever_linked_ ? std::min(credit_, options_.max_in_flight) : options_.max_in_flight;
-  }
-  std::size_t acks_waiting() const { return acks_.size(); }
-
- private:
   enum class JobStage : std::uint8_t { kUnsent, kSent, kWaiting };
   /// A host call as the client knows it: no reply yet, a reply, or one whose text had to be forgotten (null).
   struct GivenReply {
@@ -86,6 +51,7 @@ class ClientCore {
     std::shared_ptr<const std::string> text;
   };
   using KnownCalls = std::map<std::uint32_t, std::optional<GivenReply>>;
+  /// An unfinished job; one that is withdrawn is whole, and another core can go on with it.
   struct Job {
     std::uint64_t number = 0;  // order of submission
     JobSpec spec;
@@ -105,6 +71,63 @@ class ClientCore {
     bool must_carry = false;
     std::uint64_t own_bytes() const { return (shares_code ? 0 : code->size()) + input->size(); }
   };
+
+  ClientCore(const ClientOptions& options, SessionId session, TimePoint now);
+
+  Result<SubmitResult> Submit(JobRequest& request, TimePoint now) override;
+  void Cancel(const JobId& id) override;
+  void OnMessage(wire::Header header, std::vector<std::string> payloads, TimePoint now);
+  void Reply(const HostCall& call, HostReply reply, TimePoint now);
+  /// Whether anybody still waits for the reply.
+  bool Awaits(const HostCall& call) const;
+  /// The caller needs this job's final no more: it has dealt with it, or has it from an earlier life.
+  void Acknowledge(const JobId& id);
+  void OnTick(TimePoint now);
+  TimePoint NextWake() const;
+  /// Nothing could be heard because nobody listened: the broker is not to blame.
+  void NotListening(TimePoint now) { last_heard_ = now; }
+
+  /// What to send, in order. Whatever a lost link did not take must be thrown away (see generation).
+  std::deque<Outgoing> TakeSends();
+  std::vector<ClientEvent> TakeEvents() override { return std::exchange(events_, {}); }
+  std::vector<HostCall> TakeCalls() { return std::exchange(calls_, {}); }
+
+  LinkState link() const override { return link_; }
+  LinkHealth Health(TimePoint now) const;
+  const Error& failure() const { return failure_; }
+  /// Counts lost links: sends taken under another generation are stale.
+  std::uint64_t generation() const { return generation_; }
+  std::uint64_t unfinished() const { return jobs_.size(); }
+  std::uint64_t places() const override {
+    return ever_linked_ ? std::min(credit_, options_.max_in_flight) : options_.max_in_flight;
+  }
+  std::size_t acks_waiting() const { return acks_.size(); }
+
+  // For clients of several brokers (client_core_moves.cc).
+  /// Takes out what may go on elsewhere. Of what this broker may have run it is remembered that it is not
+  /// this client's any more: when the broker is heard of again it is cancelled there, and its final dropped.
+  enum class Scope : std::uint8_t { kNotSent, kMayRunAgain };
+  std::vector<Job> Withdraw(Scope scope);
+  /// Goes on with a job that another core had; its deadline has less time left.
+  void Adopt(Job job, TimePoint now);
+  /// The rest ends: nobody can say any more what became of it.
+  void LoseJobs(const std::string& why);
+  /// Whether an earlier life of the id may still be known to this broker: it cannot be given it anew yet.
+  bool Remembers(const JobId& id, TimePoint now) const;
+  /// Whether the broker holds the final of this job for us, from an earlier life of the client.
+  bool HasFinalOf(const JobId& id) const { return unclaimed_.contains(id); }
+  /// Silence is enough for others to be asked; the link is looked for again.
+  void GiveLinkUp(TimePoint now) {
+    if (link_ == LinkState::kLinked) LoseLink(now);
+  }
+  /// Nothing is left to do for this session.
+  bool Idle() const { return jobs_.empty() && undealt_.empty() && acks_.empty(); }
+  TimePoint last_heard() const { return last_heard_; }
+  std::uint64_t bytes_in_flight() const { return bytes_in_flight_; }
+  /// Finals of jobs that went on elsewhere, which came all the same.
+  std::uint64_t late_finals() const { return late_finals_; }
+
+ private:
   struct SharedCode {
     std::shared_ptr<const std::string> text;
     std::uint64_t jobs = 0;
@@ -144,6 +167,8 @@ class ClientCore {
   void WaitOutOverload(Job& job, std::uint32_t retry_after_ms, TimePoint now);
   void Finish(Job& job, Outcome outcome);
   void NoteAttempt(Job& job, std::uint32_t attempt);
+  void CancelWithdrawn(const wire::Welcome& welcome, TimePoint now);
+  bool DropLate(const JobId& id);
   void LoseLink(TimePoint now);
   void FailLink(Error error);
   Job* Find(const JobId& id);
@@ -182,6 +207,9 @@ class ClientCore {
   bool adopts_ = false;                  // the first WELCOME knew this session
   std::deque<JobId> acked_;              // the last ones, for a broker that missed an ACK
   std::unordered_multiset<JobId> acked_ids_;
+  /// Withdrawn after they were sent, and when that was told to the broker (max(): not yet).
+  std::unordered_map<JobId, TimePoint> withdrawn_;
+  std::uint64_t late_finals_ = 0;
   std::deque<KeptReply> replies_;
   std::uint64_t reply_bytes_ = 0;
   std::deque<Outgoing> sends_;

@@ -10,9 +10,11 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "clients/cpp/cases.h"
 #include "clients/cpp/program.h"
+#include "common/brokers/broker_watch.h"
 #include "common/ids.h"
 #include "common/job.h"
 #include "common/outcome.h"
@@ -43,9 +45,30 @@ struct HostReply {
 using HostCallHandler =
     std::function<HostReply(const JobId& job, std::string_view method, std::string_view params)>;
 
+/// Which broker a job is with.
+struct JobPlacement {
+  JobId id;
+  std::string endpoint;
+};
+
 struct ClientOptions {
-  std::string broker;  ///< ipc://PATH or tcp://HOST:PORT
-  /// File of this client's secret key (`skerry keygen --role client`), and the broker's public key: needed
+  std::string broker;  ///< where it is: an endpoint, a name, or file:PATH (common/brokers/broker_place.h)
+  /// In place of it, where there are several: jobs are spread over them, and go on elsewhere when one is
+  /// lost. A broker with a key of its own has it behind its place.
+  std::vector<std::string> brokers;
+  /// One of several brokers that is silent for so long gets no more jobs; what it holds goes to the others as
+  /// far as `retry` allows. Less fails over sooner, and runs more jobs twice that a busy broker was slow
+  /// about.
+  Millis failover_after{3'000};
+  /// How often names of brokers are resolved again.
+  Millis resolve_every{30'000};
+  BrokerLookups lookups = RealLookups();
+  /// Of several brokers: told before a job leaves which one gets it, for who may be killed and come back
+  /// under the same session...
+  std::function<void(const std::vector<JobPlacement>&)> on_placed;
+  /// ...and asked then where an earlier life has put it; empty: unknown.
+  std::function<std::string(const JobId&)> placed_before;
+  /// File of this client's secret key (`skerry keygen --role client`), and the brokers' public key: needed
   /// for tcp:// (on loopback: where the broker wants them), not used for ipc://. The key's tenant is then the
   /// only one that jobs may name.
   std::string key_file;
@@ -81,6 +104,12 @@ struct ClientOptions {
   /// Host calls that wait for a thread, method and params together; past it nothing more is read from the
   /// broker.
   Bytes max_waiting_calls = Bytes::MiB(64);
+};
+
+/// What became of jobs whose broker was lost.
+struct SpreadCounts {
+  std::uint64_t moved = 0;        ///< went on with another broker
+  std::uint64_t late_finals = 0;  ///< came from the first broker all the same, and were dropped
 };
 
 /// How the broker does, as far as its silence tells.

@@ -35,9 +35,11 @@ zmq::message_t FrameOf(const std::shared_ptr<const std::string>& text) {
 
 }  // namespace
 
-Dealer::Dealer(const std::string& endpoint, const std::optional<keys::LinkKeys>& keys)
-    : socket_(context_, zmq::socket_type::dealer),
-      monitor_(context_, socket_, curve::kHandshakeFailures | ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
+Dealer::Dealer(std::shared_ptr<zmq::context_t> context, const std::string& endpoint,
+               const std::optional<keys::LinkKeys>& keys)
+    : context_(std::move(context)),
+      socket_(*context_, zmq::socket_type::dealer),
+      monitor_(*context_, socket_, curve::kHandshakeFailures | ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
   // Only into a live connection: what waits for a dead broker is ours to judge (ClientCore::generation).
   socket_.set(zmq::sockopt::immediate, true);
   socket_.set(zmq::sockopt::reconnect_ivl, kReconnectMs);

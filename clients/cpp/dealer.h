@@ -1,9 +1,10 @@
 // A connected DEALER socket that speaks our frames: [header map] [payload frames 0..2].
 //
-// Threads: one. Ownership: owns context and socket. Errors: a message that does not decode is skipped by Get:
-// the broker is trusted not to send any, and a client has nobody to tell.
+// Threads: one. Ownership: owns its socket, shares the context. Errors: a message that does not decode is
+// skipped by Get: the broker is trusted not to send any, and a client has nobody to tell.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +26,8 @@ enum class PutResult : bool { kFull, kSent };
 class Dealer {
  public:
   /// `keys`: as LoadLinkKeys gives them; none: a plain link.
-  Dealer(const std::string& endpoint, const std::optional<keys::LinkKeys>& keys);
+  Dealer(std::shared_ptr<zmq::context_t> context, const std::string& endpoint,
+         const std::optional<keys::LinkKeys>& keys);
 
   /// False: nothing has arrived. True with an empty optional: something was skipped.
   bool Get(std::optional<Incoming>& incoming);
@@ -36,7 +38,7 @@ class Dealer {
   zmq::socket_t& socket() { return socket_; }
 
  private:
-  zmq::context_t context_;
+  const std::shared_ptr<zmq::context_t> context_;
   zmq::socket_t socket_;
   curve::SocketMonitor monitor_;
   std::string refusal_;

@@ -57,6 +57,8 @@ TEST(BrokerPlace, OfAFileEveryFaultIsToldWithItsLine) {
   ASSERT_EQ(places->size(), 2u);
   EXPECT_EQ((*places)[0].text, "tcp://10.0.0.7:1");
   EXPECT_EQ((*places)[1].key, kKey);
+  const std::string hash = "#" + kKey.substr(1);
+  EXPECT_EQ(ParseBrokerFile("ipc:///b " + hash + " # its key").value()[0].key, hash);
   const std::string faults = ParseBrokerFile("ipc:///a\nnonsense\n\nfile:/x\n").error().message;
   EXPECT_NE(faults.find("line 2: "), std::string::npos) << faults;
   EXPECT_NE(faults.find("line 4: "), std::string::npos) << faults;

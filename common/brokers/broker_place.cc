@@ -55,6 +55,16 @@ bool IsKey(std::string_view key) {
          });
 }
 
+/// A comment stands at the line's beginning, or behind a blank, where a key may begin with '#', too.
+std::size_t BeginOfComment(std::string_view line) {
+  if (line.starts_with('#')) return 0;
+  for (std::size_t at = line.find(" #"); at != std::string_view::npos; at = line.find(" #", at + 1)) {
+    const std::string_view word = line.substr(at + 1);
+    if (!IsKey(word.substr(0, word.find_first_of(kBlanks)))) return at;
+  }
+  return line.size();
+}
+
 Result<BrokerPlace> Refused(std::string_view text, const std::string& why) {
   return Fail(ErrorKind::kInvalid,
               "broker '" + WithoutControls(std::string(text.substr(0, 256))) + "' " + why);
@@ -139,9 +149,7 @@ Result<std::vector<BrokerPlace>> ParseBrokerFile(std::string_view text) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = Trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
-    // A key may hold a '#': a comment stands at the line's beginning, or behind a blank and is no key.
-    const std::size_t hash = line.starts_with('#') ? 0 : line.find(" #");
-    if (hash != std::string_view::npos) line = Trimmed(line.substr(0, hash));
+    line = Trimmed(line.substr(0, BeginOfComment(line)));
     if (line.empty()) continue;
     auto place = ParseBrokerPlace(line);
     if (place && place->kind == BrokerPlace::Kind::kFile) place = Refused(line, "is a file inside a file");

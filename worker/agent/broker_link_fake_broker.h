@@ -94,7 +94,17 @@ class FakeBroker {
     return hello;
   }
 
+  /// Reads what comes within `time`, answers PINGs and drops the rest.
+  void Answer(Millis time) {
+    router_.set(zmq::sockopt::rcvtimeo, static_cast<int>(time.count()));
+    while (auto header = Receive()) {
+      const auto* ping = std::get_if<wire::Ping>(&*header);
+      if (ping != nullptr && answers_pings) Send(wire::Pong{ping->number});
+    }
+  }
+
   bool answers_pings = true;
+  std::uint64_t slots = 0;                // of the last HELLO or CREDIT
   std::vector<std::string> capabilities;  // of the next WELCOME
   std::vector<std::string> payloads;      // of the last message received
 
@@ -111,7 +121,11 @@ class FakeBroker {
       payloads.push_back(frame.to_string());
     }
     auto decoded = wire::Decode(header);
-    if (decoded) return *decoded;
+    if (decoded) {
+      if (const auto* hello = std::get_if<wire::Hello>(&*decoded)) slots = hello->slots;
+      if (const auto* credit = std::get_if<wire::Credit>(&*decoded)) slots = credit->slots;
+      return *decoded;
+    }
     ADD_FAILURE() << decoded.error().message;
     return std::nullopt;
   }

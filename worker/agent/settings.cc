@@ -29,7 +29,8 @@ void Describe(config::Settings& s, AgentOptions& options) {
   s.Text("key", worker.key_file, config::kAnyText,
          "file of this worker's secret key, for a broker at tcp:// (skerry keygen --role worker)")
       .DefaultText("none: ipc:// and plain loopback only");
-  s.Text("broker_key", worker.broker_key, config::kAnyText, "the brokers' public key, where a key is named; of a broker with another, write it behind its place")
+  s.Text("broker_key", worker.broker_key, config::kAnyText,
+         "the brokers' public key, where a key is named; of a broker with another, write it behind its place")
       .DefaultText("none");
   s.Number("isolates", worker.isolates, {1, 4096}, "jobs that run at once")
       .DefaultText("2 x cores")

@@ -96,14 +96,18 @@ void ProbeConfiguration(Machine& machine, const Installation& installation, Find
   const std::string& binaries = installation.binaries;
   const std::string broker =
       ProbeProcess(machine, "broker_configuration", {binaries + "/skerry-broker"}, installation, findings);
-  ProbeProcess(machine, "worker_configuration", {binaries + "/skerry-worker"}, installation, findings);
-  ProbeProcess(machine, "client_configuration", {binaries + "/skerry", "run"}, installation, findings);
+  const std::string worker =
+      ProbeProcess(machine, "worker_configuration", {binaries + "/skerry-worker"}, installation, findings);
+  const std::string client =
+      ProbeProcess(machine, "client_configuration", {binaries + "/skerry", "run"}, installation, findings);
   for (const char* key : {"broker.clients", "broker.workers"}) {
     for (const std::string& endpoint : TextsAt(broker, key)) ProbeEndpoint(machine, endpoint, findings);
   }
   for (const std::string& address : TextsAt(broker, "broker.metrics")) {
     ProbeEndpoint(machine, "tcp://" + address, findings);
   }
+  ProbeBrokers(machine, "worker_brokers", TextsAt(worker, "worker.broker"), findings);
+  ProbeBrokers(machine, "client_brokers", TextsAt(client, "client.broker"), findings);
 }
 
 }  // namespace skerry::cli::doctor

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/result.h"
 #include "common/units.h"
 
 namespace skerry::cli::doctor {
@@ -70,6 +71,10 @@ class Machine {
   virtual Answer Try(Facility facility) = 0;
   /// Killed with all that it started when it takes longer.
   virtual Ran Run(const std::vector<std::string>& argv, const std::string& input, Millis patience) = 0;
+  /// Numeric addresses of a host's name.
+  virtual Result<std::vector<std::string>> Resolve(const std::string& host, Millis patience) = 0;
+  /// Of each endpoint, the errno of connecting to it; 0: somebody listens.
+  virtual std::vector<int> Connect(const std::vector<std::string>& endpoints, Millis patience) = 0;
 };
 
 /// A file's text without white space around it; nothing: no such file.

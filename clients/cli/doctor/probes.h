@@ -28,6 +28,9 @@ std::string ProbeSandbox(Machine& machine, const Installation& installation, Mil
 void ProbeJob(Machine& machine, const Installation& installation, const std::string& sandbox, Millis patience,
               Findings& findings);
 void ProbeConfiguration(Machine& machine, const Installation& installation, Findings& findings);
+/// Places of brokers that somebody is configured to use: each address is tried.
+void ProbeBrokers(Machine& machine, const std::string& check, const std::vector<std::string>& places,
+                  Findings& findings);
 /// One endpoint of the configuration: free, ours, or somebody else's.
 void ProbeEndpoint(Machine& machine, const std::string& endpoint, Findings& findings);
 

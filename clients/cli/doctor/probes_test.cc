@@ -269,6 +269,23 @@ TEST_F(Configured, TellsFilesAndEndpoints) {
                             "ok    endpoint: ipc:///run/s/clients: free"}));
 }
 
+TEST_F(Configured, TriesEachBrokerOfWorkerAndClient) {
+  Prints("skerry-worker", 0,
+         "# read: x\n[worker]\nbroker = [\"ipc:///w\", \"tcp://brokers.lan:7\", \"tcp://gone.lan:7\"]\n", "");
+  Prints("skerry", 0, "# read: x\n[client]\nbroker = [\"file:/b\", \"file:/none\"]\n", "");
+  machine_.hosts["brokers.lan"] = {"10.0.0.1", "fd00::1"};
+  machine_.files["/b"] = "tcp://10.0.0.1:8 # ours\n";
+  machine_.listeners = {"ipc:///w", "tcp://[fd00::1]:7", "tcp://10.0.0.1:8"};
+  const Words lines = Lines();
+  EXPECT_EQ(Words(lines.begin() + 4, lines.end()),
+            (Words{"warn  worker_brokers: tcp://gone.lan:7: cannot be resolved",
+                   "ok    worker_brokers: ipc:///w: somebody listens",
+                   "warn  worker_brokers: tcp://10.0.0.1:7: Connection refused",
+                   "ok    worker_brokers: tcp://[fd00::1]:7: somebody listens",
+                   "warn  client_brokers: file:/none: cannot be read",
+                   "ok    client_brokers: tcp://10.0.0.1:8: somebody listens"}));
+}
+
 TEST_F(Configured, TellsEveryFault) {
   Prints(
       "skerry-worker", 2, "",

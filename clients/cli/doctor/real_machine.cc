@@ -22,6 +22,8 @@
 #include <filesystem>
 #include <thread>
 
+#include "clients/cli/doctor/try_connect.h"
+#include "common/brokers/broker_watch.h"
 #include "common/fd.h"
 
 namespace skerry::cli::doctor {
@@ -189,6 +191,13 @@ class Real : public Machine {
         return InChild([] { return close_range(3, ~0u, 0) == 0 ? 0 : errno; });
     }
     return {ENOSYS, 0};
+  }
+
+  Result<std::vector<std::string>> Resolve(const std::string& host, Millis patience) override {
+    return RealLookups(patience).resolve(host);
+  }
+  std::vector<int> Connect(const std::vector<std::string>& endpoints, Millis patience) override {
+    return TryConnect(endpoints, patience);
   }
 
   Ran Run(const std::vector<std::string>& argv, const std::string& input, Millis patience) override {

@@ -27,6 +27,9 @@ class Processes {
     broker_ = Started(SKERRY_BIN_DIR "/skerry-broker", arguments);
   }
   void KillBroker() { broker_.reset(); }  // SIGKILL
+  void SignalBroker(int signal) const {
+    if (broker_) ::kill(broker_->pid(), signal);
+  }
   void StartWorker(int slots) {
     worker_ = Started(SKERRY_BIN_DIR "/skerry-fake-worker",
                       {"--broker", workers(), "--isolates", std::to_string(slots)});

@@ -1,8 +1,10 @@
 // A machine made of tables: a sound one to begin with; each test breaks one thing.
 #pragma once
 
+#include <cerrno>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "clients/cli/doctor/machine.h"
 
@@ -68,6 +70,20 @@ class FakeMachine : public Machine {
   Answer Try(Facility facility) override { return answers[facility]; }
   Ran Run(const std::vector<std::string>& argv, const std::string&, Millis) override { return run(argv); }
 
+  Result<std::vector<std::string>> Resolve(const std::string& host, Millis) override {
+    const auto found = hosts.find(host);
+    if (found == hosts.end()) return Fail(ErrorKind::kUnavailable, "cannot be resolved");
+    return found->second;
+  }
+  std::vector<int> Connect(const std::vector<std::string>& endpoints, Millis) override {
+    std::vector<int> errors;
+    for (const std::string& endpoint : endpoints)
+      errors.push_back(listeners.contains(endpoint) ? 0 : ECONNREFUSED);
+    return errors;
+  }
+
+  std::map<std::string, std::vector<std::string>> hosts;
+  std::set<std::string> listeners;
   std::map<std::string, std::string> files;
   std::map<std::string, std::vector<std::string>> folders;
   std::map<std::string, std::string> links;

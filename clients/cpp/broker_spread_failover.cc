@@ -1,0 +1,97 @@
+// What happens to jobs whose broker is lost, leaves, or refuses.
+#include <algorithm>
+#include <utility>
+
+#include "clients/cpp/broker_spread.h"
+
+namespace skerry::client {
+
+void BrokerSpread::OnTick(TimePoint now) {
+  now_ = now;
+  for (auto& [number, member] : members_) member.core->OnTick(now);
+  ever_linked_ = ever_linked_ || link() == LinkState::kLinked;
+  if (kind_ == Places::kOne || failed_) return;
+  std::vector<Number> numbers;
+  for (const auto& [number, member] : members_) numbers.push_back(number);
+  for (const Number number : numbers) TendMember(number, members_.at(number), now);
+  FailIfNoneIsLeft(now);
+  PlaceHomeless(now);
+}
+
+void BrokerSpread::TendMember(Number number, Member& member, TimePoint now) {
+  if (member.core->link() == LinkState::kFailed) {
+    if (!member.ask_again) OnGivenUp(member, now);
+    if (!member.leaving && *member.ask_again > now) return;
+    // Under another number: its socket, and all that was on its way, is another.
+    for (ClientEvent& event : TakeEvents()) events_.push_back(std::move(event));
+    counts_.late_finals += member.core->late_finals();
+    const BrokerAddress address = member.address;
+    const bool leaving = member.leaving;
+    members_.erase(number);
+    if (!leaving) Add(address, now);
+    return;
+  }
+  const bool silent = now - member.core->last_heard() >= options_.failover_after;
+  if (silent && member.core->unfinished() > 0 && AnotherAnswers(member, now)) {
+    MakeHomeless(member, ClientCore::Scope::kMayRunAgain);
+    member.core->GiveLinkUp(now);
+  }
+  if (!member.leaving) return;
+  MakeHomeless(member, ClientCore::Scope::kNotSent);
+  if (!member.core->Idle()) return;
+  for (ClientEvent& event : TakeEvents()) events_.push_back(std::move(event));
+  counts_.late_finals += member.core->late_finals();
+  members_.erase(number);
+}
+
+void BrokerSpread::MakeHomeless(Member& member, ClientCore::Scope scope) {
+  for (Job& job : member.core->Withdraw(scope)) {
+    where_[job.spec.id] = kHomeless;
+    homeless_.push_back(std::move(job));
+    ++counts_.moved;
+  }
+}
+
+void BrokerSpread::OnGivenUp(Member& member, TimePoint now) {
+  member.ask_again = now + kAskAgain;
+  MakeHomeless(member, ClientCore::Scope::kMayRunAgain);
+  member.core->LoseJobs("its broker was lost and could not be found again; it may have run");
+}
+
+void BrokerSpread::PlaceHomeless(TimePoint now) {
+  std::deque<Job> left;
+  while (!homeless_.empty()) {
+    Job job = std::move(homeless_.front());
+    homeless_.pop_front();
+    auto* member = Choose(job.spec, job.shares_code ? job.spec.code_hash : "", now);
+    if (member == nullptr) {
+      left.push_back(std::move(job));
+      continue;
+    }
+    where_[job.spec.id] = member->first;
+    placements_.push_back({job.spec.id, member->second.address.endpoint});
+    member->second.core->Adopt(std::move(job), now);
+  }
+  homeless_ = std::move(left);
+}
+
+/// All have refused or been given up, and nothing else is known.
+void BrokerSpread::FailIfNoneIsLeft(TimePoint now) {
+  const bool any = std::any_of(members_.begin(), members_.end(),
+                               [](const auto& entry) { return !entry.second.ask_again; });
+  if (any) {
+    without_since_ = now;
+    return;
+  }
+  const Millis patience = ever_linked_ ? options_.reconnect_timeout : options_.connect_timeout;
+  if (members_.empty() && now - without_since_ < patience) return;
+  std::string why;
+  for (const auto& [number, member] : members_)
+    why += (why.empty() ? "" : "; ") + member.core->failure().message;
+  if (why.empty()) why = "no broker is known" + faults_;
+  failed_ = true;
+  failure_ = {ErrorKind::kUnavailable, std::move(why)};
+  events_.push_back(LinkFailed{failure_});
+}
+
+}  // namespace skerry::client
