@@ -60,9 +60,9 @@ struct V8Build {
   std::string flags;
 };
 
-/// Memory that libraries may take to be evaluated, beyond that of the cell that theirs is forked from: what is
-/// set aside for it, and held as a job's memoryMb is, by RLIMIT_DATA (which leaves V8 the same margin) and by
-/// looks from outside.
+/// Memory that libraries may take to be evaluated, beyond that of the cell that theirs is forked from: what
+/// is set aside for it, and held as a job's memoryMb is, by RLIMIT_DATA (which leaves V8 the same margin) and
+/// by looks from outside.
 inline constexpr std::uint64_t kLibraryMb = 96;
 
 class Cell;
