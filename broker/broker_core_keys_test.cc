@@ -103,6 +103,21 @@ TEST_F(Keys, AJobOfAnotherTenantIsUnauthorizedBeforeThatTenantsCodeIsAskedFor) {
   EXPECT_EQ(broker_.core.counters().submitted, 1u);
 }
 
+TEST_F(Keys, NoRateOfAnotherTenantIsAskedFor) {
+  auto tenants = Tenants::Parse("[tenants.acme]\nrate = 1\n[tenants.other]\nrate = 1\n", "tenants.toml");
+  ASSERT_TRUE(tenants) << tenants.error().message;
+  broker_.core.SetTenants(*std::move(tenants), broker_.now);
+  const Peer client = ClientOf("acme");
+  Greet(client);
+  const auto ask = [&](const std::string& tenant) {
+    JobSpec spec = CoreHarness::Spec("job");
+    spec.tenant = TenantId(tenant);
+    return broker_.core.AskFor(client, wire::Submit{spec});
+  };
+  EXPECT_TRUE(ask("acme"));
+  EXPECT_FALSE(ask("other")) << "what Redis grants for it would be the other's";
+}
+
 TEST_F(Keys, ASessionsNameHas256BytesWithItsOwnersBeforeIt) {
   Greet(ClientOf("acme", "fits"), std::string(256 - 5, 's'));
   Greet(ClientOf("acme", "long"), std::string(256 - 4, 's'));

@@ -27,6 +27,9 @@ constexpr int kMessagesPerFlush = 32;
 // A broker that is busy still shows fresh numbers; an idle one wakes for its heartbeats only.
 constexpr Millis kLongestSleep{1'000};
 
+// From when who has lost its key is told so until its connection is closed: the word must get there.
+constexpr Millis kFarewell{1'000};
+
 // What is polled, in this order.
 enum Item : std::size_t {
   kClients,
@@ -154,7 +157,8 @@ void BrokerServer::Run(int stop_fd, int reload_fd) {
     Wait(items, std::clamp(until_wake, Millis(0), kLongestSleep));
     if (ready(kStop)) return health_.Beat(SteadyClock::now(), Readiness::kStopping);
     if (ready(kReload)) Reload(reload_fd);
-    if (ready(kZap) || ready(kClientWatch) || ready(kWorkerWatch)) ServeDoor();
+    if (ready(kZap) || ready(kClientWatch) || ready(kWorkerWatch) || SteadyClock::now() >= NextLook())
+      ServeDoor();
     // Workers first: finals free slots and memory before more work comes in.
     if (ready(kWorkers)) Drain(workers_);
     if (ready(kClients)) Drain(clients_);
@@ -167,11 +171,23 @@ void BrokerServer::Run(int stop_fd, int reload_fd) {
   }
 }
 
+TimePoint BrokerServer::NextLook() const {
+  return std::min({client_watch_.NextLook(), worker_watch_.NextLook(), hang_up_at_});
+}
+
 void BrokerServer::ServeDoor() {
   const auto refused = [this](HandshakeRefusal why) { core_.OnHandshakeRefused(why); };
+  const TimePoint now = SteadyClock::now();
   door_.Serve(refused);
-  client_watch_.Serve(refused, SteadyClock::now());
-  worker_watch_.Serve(refused, SteadyClock::now());
+  client_watch_.Serve(refused, now);
+  worker_watch_.Serve(refused, now);
+  if (now < hang_up_at_) return;
+  hang_up_at_ = TimePoint::max();
+  for (ConnectionWatch* watch : {&client_watch_, &worker_watch_}) watch->HangUp(Authorized());
+}
+
+std::function<bool(const Identity&)> BrokerServer::Authorized() const {
+  return [this](const Identity& who) { return door_.authorized().Allows(who); };
 }
 
 void BrokerServer::Reload(int reload_fd) {
@@ -188,8 +204,9 @@ void BrokerServer::ReloadKeys() {
                {{"reason", status.error().message}});
     return;
   }
-  core_.OnKeysChanged([this](const Identity& who) { return door_.authorized().Allows(who); },
-                      SteadyClock::now());
+  const TimePoint now = SteadyClock::now();
+  core_.OnKeysChanged(Authorized(), now);
+  hang_up_at_ = now + kFarewell;
 }
 
 bool BrokerServer::HasRoom() const {
@@ -197,8 +214,9 @@ bool BrokerServer::HasRoom() const {
 }
 
 TimePoint BrokerServer::NextWake() const {
+  const TimePoint own = std::min(core_.NextWake(), NextLook());
   const auto rates = rates_ ? rates_->NextWake() : std::nullopt;
-  return rates ? std::min(*rates, core_.NextWake()) : core_.NextWake();
+  return rates ? std::min(*rates, own) : own;
 }
 
 void BrokerServer::Drain(Router& router) {
@@ -224,7 +242,8 @@ void BrokerServer::Feed(Received received) {
   }
   if (!header) return core_.OnMalformed(received.from, header.error().message, now);
   if (std::holds_alternative<wire::Hello>(*header)) {
-    (received.from.side == Side::kClient ? client_watch_ : worker_watch_).OnSpoke(received.header);
+    (received.from.side == Side::kClient ? client_watch_ : worker_watch_)
+        .OnSpoke(received.header, received.from.proof);
   }
   if (rates_ && rates_->Hold(received.from, *header, received.payloads, now)) return;
   core_.OnMessage(received.from, std::move(*header), std::move(received.payloads), now);

@@ -7,6 +7,7 @@
 // Errors: Start says which endpoint could not be bound and why, and every fault of tenants.toml.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +58,8 @@ class BrokerServer {
 
   Status BindAll(Router& router, Side side, const std::vector<std::string>& endpoints);
   void ServeDoor();
+  TimePoint NextLook() const;
+  std::function<bool(const Identity&)> Authorized() const;
   void Reload(int reload_fd);
   /// Whether clients' messages can be taken now.
   bool HasRoom() const;
@@ -77,6 +80,7 @@ class BrokerServer {
   ConnectionWatch client_watch_;
   ConnectionWatch worker_watch_;
   std::optional<AdminSocket> admin_;
+  TimePoint hang_up_at_ = TimePoint::max();  // on whom the last reload left without a key
   BrokerCore core_;
   std::unique_ptr<SharedRates> rates_;  // null: rates are this broker's alone
   AdminDesk desk_;

@@ -289,6 +289,57 @@ TEST_F(DoorTest, ARevokedKeyIsCutOffAndOthersGoOn) {
   EXPECT_TRUE(back.Await<wire::Welcome>());
 }
 
+TEST_F(DoorTest, ARevokedConnectionIsClosedWhenItHasBeenToldAndOthersAreNot) {
+  RawPeer first = Client(acme_, "one"), second = Client(acme_too_, "two");
+  RawPeer worker(context_, workers_, With(worker_, keys::Role::kWorker));
+  worker.Put(WorkerHello());
+  for (RawPeer* peer : {&first, &second, &worker}) ASSERT_TRUE(peer->Await<wire::Welcome>());
+  curve::SocketMonitor watched(context_, first.socket(), ZMQ_EVENT_DISCONNECTED);
+  curve::SocketMonitor others(context_, second.socket(), ZMQ_EVENT_DISCONNECTED);
+  curve::SocketMonitor workers(context_, worker.socket(), ZMQ_EVENT_DISCONNECTED);
+  Authorize({acme_}, true);
+  Tell(reload_);
+  EXPECT_TRUE(first.Await<wire::Refuse>()) << "it is told before";
+  EXPECT_NE(FailureOf(watched, ZMQ_EVENT_DISCONNECTED), 0u);
+  for (RawPeer* peer : {&second, &worker}) {
+    peer->Put(wire::Ping{5});
+    EXPECT_TRUE(peer->Await<wire::Pong>());
+  }
+  EXPECT_FALSE(others.Next());
+  EXPECT_FALSE(workers.Next());
+}
+
+TEST_F(DoorTest, WhoSaysMoreThanAHandshakeIsWithoutFinishingOneIsClosedAtOnce) {
+  const auto connect_to = [&](const std::string& endpoint) {
+    Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1))));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    (void)!connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    std::this_thread::sleep_for(Millis(20));
+    return fd;
+  };
+  const Fd talks = connect_to(clients_), silent = connect_to(clients_);
+  const auto is_open = [](const Fd& fd) {
+    char heard[256];
+    for (;;) {
+      const ssize_t got = recv(fd.get(), heard, sizeof heard, MSG_DONTWAIT);
+      if (got <= 0) return got < 0 && errno == EAGAIN;
+    }
+  };
+  // A greeting, and a command of 100 MiB that is never whole.
+  std::string said = "\xFF" + std::string(8, '\0') + "\x7F\x03" + std::string(1, '\0') + "CURVE";
+  said.resize(64, '\0');
+  said += "\x06" + std::string(4, '\0') + "\x06\x40" + std::string(2, '\0');
+  said += std::string(ConnectionWatch::kMostBeforeHello, 'x');
+  (void)!send(talks.get(), said.data(), said.size(), MSG_NOSIGNAL);
+  const TimePoint end = SteadyClock::now() + Millis(4'000);  // well before the handshake's time is over
+  while (is_open(talks) && SteadyClock::now() < end) std::this_thread::sleep_for(Millis(5));
+  EXPECT_FALSE(is_open(talks));
+  EXPECT_TRUE(is_open(silent)) << "which still has its time";
+}
+
 TEST_F(DoorTest, AListThatCannotBeReadLeavesTheOldOneInForce) {
   RawPeer client = Client(acme_);
   ASSERT_TRUE(client.Await<wire::Welcome>());

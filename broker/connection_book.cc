@@ -1,11 +1,13 @@
 #include "broker/connection_book.h"
 
+#include <utility>
+
 namespace skerry::broker {
 
 std::vector<int> ConnectionBook::OnAccepted(int descriptor, TimePoint now) {
   OnGone(descriptor);  // its end was not told
   ForgetOldArrivals(now);
-  open_[descriptor] = {++last_number_, true};
+  open_[descriptor] = {++last_number_, true, nullptr};
   arrivals_.push_back({now, descriptor, last_number_});
   ++fresh_;
   std::vector<int> surplus;
@@ -15,9 +17,11 @@ std::vector<int> ConnectionBook::OnAccepted(int descriptor, TimePoint now) {
   return surplus;
 }
 
-void ConnectionBook::OnSpoke(int descriptor) {
+void ConnectionBook::OnSpoke(int descriptor, Proof who) {
   const auto found = open_.find(descriptor);
-  if (found != open_.end()) Settle(found->second);
+  if (found == open_.end()) return;
+  Settle(found->second);
+  found->second.who = std::move(who);
 }
 
 void ConnectionBook::OnGone(int descriptor) {
@@ -27,10 +31,30 @@ void ConnectionBook::OnGone(int descriptor) {
   open_.erase(found);
 }
 
-ConnectionBook::Connection* ConnectionBook::FreshOne(const Arrival& arrival) {
+std::vector<int> ConnectionBook::FreshOnes(TimePoint now) {
+  ForgetOldArrivals(now);
+  std::vector<int> fresh;
+  for (const Arrival& arrival : arrivals_) {
+    if (IsFresh(arrival)) fresh.push_back(arrival.descriptor);
+  }
+  return fresh;
+}
+
+std::vector<int> ConnectionBook::Unwelcome(const std::function<bool(const Identity&)>& allowed) const {
+  std::vector<int> unwelcome;
+  for (const auto& [descriptor, connection] : open_) {
+    if (connection.who != nullptr && !allowed(*connection.who)) unwelcome.push_back(descriptor);
+  }
+  return unwelcome;
+}
+
+bool ConnectionBook::IsFresh(const Arrival& arrival) const {
   const auto found = open_.find(arrival.descriptor);
-  const bool same = found != open_.end() && found->second.number == arrival.number;
-  return same && found->second.fresh ? &found->second : nullptr;
+  return found != open_.end() && found->second.number == arrival.number && found->second.fresh;
+}
+
+ConnectionBook::Connection* ConnectionBook::FreshOne(const Arrival& arrival) {
+  return IsFresh(arrival) ? &open_.find(arrival.descriptor)->second : nullptr;
 }
 
 void ConnectionBook::ForgetOldArrivals(TimePoint now) {

@@ -10,10 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "broker/identity.h"
 #include "common/units.h"
 
 namespace skerry::broker {
@@ -30,9 +32,14 @@ class ConnectionBook {
 
   /// The descriptors of the connections to be closed for it; they are out of the books.
   std::vector<int> OnAccepted(int descriptor, TimePoint now);
-  /// It has finished its handshake.
-  void OnSpoke(int descriptor);
+  /// It has finished its handshake, and proved to be that.
+  void OnSpoke(int descriptor, Proof who);
   void OnGone(int descriptor);
+
+  /// Those that have not finished it, and still have time to.
+  std::vector<int> FreshOnes(TimePoint now);
+  /// Those whose key `allowed` says no to.
+  std::vector<int> Unwelcome(const std::function<bool(const Identity&)>& allowed) const;
 
   std::size_t connections() const { return open_.size(); }
   std::size_t fresh() const { return fresh_; }
@@ -41,6 +48,7 @@ class ConnectionBook {
   struct Connection {
     std::uint64_t number = 0;  // descriptors are used again, numbers are not
     bool fresh = true;
+    Proof who = nullptr;
   };
   struct Arrival {
     TimePoint at;
@@ -50,6 +58,7 @@ class ConnectionBook {
 
   /// Its connection while that is still open and fresh, or null.
   Connection* FreshOne(const Arrival& arrival);
+  bool IsFresh(const Arrival& arrival) const;
   void ForgetOldArrivals(TimePoint now);
   int TakeOldestFresh();
   void Settle(Connection& connection);

@@ -25,7 +25,7 @@ TEST_F(Connections, AsManyAsAllowedMayBeSilentAndOneMoreEndsTheOldest) {
 
 TEST_F(Connections, ThatHaveSpokenAreNotAmongTheSilent) {
   for (const int descriptor : {10, 11, 12}) Accept(descriptor);
-  book_.OnSpoke(10);
+  book_.OnSpoke(10, nullptr);
   EXPECT_EQ(Accept(13), Gone{});
   EXPECT_EQ(Accept(14), Gone{11});
 }
@@ -49,7 +49,7 @@ TEST_F(Connections, OlderThanAHandshakeHaveDoneTheirs) {
 TEST_F(Connections, AreBoundedTogetherAndTheNewOneGoesWhereAllOthersHaveSpoken) {
   for (const int descriptor : {10, 11, 12, 13, 14}) {
     EXPECT_EQ(Accept(descriptor), Gone{});
-    book_.OnSpoke(descriptor);
+    book_.OnSpoke(descriptor, nullptr);
   }
   EXPECT_EQ(Accept(15), Gone{15});
   EXPECT_EQ(book_.connections(), 5u);
@@ -73,10 +73,40 @@ TEST_F(Connections, WhoseEndWasNotToldAreNotCountedTwice) {
   EXPECT_EQ(book_.fresh(), 1u);
 }
 
+TEST_F(Connections, ThatAreFreshAreToldUntilTheirTimeIsOver) {
+  for (const int descriptor : {10, 11}) Accept(descriptor);
+  now_ += Millis(1'000);
+  Accept(12);
+  book_.OnSpoke(10, nullptr);
+  EXPECT_EQ(book_.FreshOnes(now_), (Gone{11, 12}));
+  now_ += Millis(3'999);
+  EXPECT_EQ(book_.FreshOnes(now_), (Gone{11, 12}));
+  now_ += Millis(1);
+  EXPECT_EQ(book_.FreshOnes(now_), Gone{12});
+  book_.OnGone(12);
+  EXPECT_EQ(book_.FreshOnes(now_), Gone{});
+  EXPECT_EQ(book_.fresh(), 0u) << "and nobody need look again";
+}
+
+TEST_F(Connections, OfAKeyThatIsNotAllowedAreUnwelcomeAndThoseWithoutAKeyNever) {
+  const auto key = [](const std::string& name) {
+    return std::make_shared<const Identity>(Identity{Side::kClient, name, name});
+  };
+  for (const int descriptor : {10, 11, 12, 13}) Accept(descriptor);
+  book_.OnSpoke(10, key("acme"));
+  book_.OnSpoke(11, key("evil"));
+  book_.OnSpoke(12, nullptr);
+  const auto allowed = [](const Identity& who) { return who.name != "evil"; };
+  EXPECT_EQ(book_.Unwelcome(allowed), Gone{11});
+  book_.OnGone(11);
+  Accept(11);
+  EXPECT_EQ(book_.Unwelcome(allowed), Gone{}) << "it is somebody else's now";
+}
+
 TEST_F(Connections, ThatAreUnknownAreIgnored) {
   book_.OnGone(99);
-  book_.OnSpoke(99);
-  book_.OnSpoke(-1);
+  book_.OnSpoke(99, nullptr);
+  book_.OnSpoke(-1, nullptr);
   EXPECT_EQ(book_.connections(), 0u);
   EXPECT_EQ(book_.fresh(), 0u);
 }

@@ -35,6 +35,21 @@ void SendAll(zmq::socket_t& socket, const std::vector<std::string>& frames) {
   }
 }
 
+struct DoorFiles {
+  keys::KeyFile key;
+  AuthorizedKeys authorized;
+};
+
+Result<DoorFiles> ReadDoorFiles(const DoorOptions& options) {
+  auto key = keys::ReadKeyFile(options.key_file, keys::Role::kBroker);
+  auto authorized = AuthorizedKeys::Load(options.authorized_file);
+  if (key && authorized) return DoorFiles{std::move(*key), std::move(*authorized)};
+  std::string faults;
+  if (!key) faults = "key: " + key.error().message;
+  if (!authorized) faults += (faults.empty() ? "" : "\n") + ("authorized: " + authorized.error().message);
+  return Fail(ErrorKind::kInvalid, faults);
+}
+
 void LogRefused(const ZapRequest& request, const ZapVerdict& verdict) {
   log::Warn("a connection was not let in", {{"cause", NameOf(*verdict.refused)},
                                             {"door", request.domain},
@@ -44,6 +59,12 @@ void LogRefused(const ZapRequest& request, const ZapVerdict& verdict) {
 
 }  // namespace
 
+Status CheckDoorFiles(const DoorOptions& options) {
+  if (!options.has_keys()) return {};
+  const auto files = ReadDoorFiles(options);
+  return files ? Status() : Fail(files.error());
+}
+
 Gatekeeper::Gatekeeper(zmq::context_t& context, DoorOptions options)
     : options_(std::move(options)), zap_(context, zmq::socket_type::rep) {
   zap_.set(zmq::sockopt::linger, 0);
@@ -52,12 +73,10 @@ Gatekeeper::Gatekeeper(zmq::context_t& context, DoorOptions options)
 Status Gatekeeper::Open() {
   if (auto able = curve::CheckCurve(); !able) return able;
   if (!options_.has_keys()) return {};
-  auto key = keys::ReadKeyFile(options_.key_file, keys::Role::kBroker);
-  if (!key) return Fail(ErrorKind::kInvalid, "key: " + key.error().message);
-  auto authorized = AuthorizedKeys::Load(options_.authorized_file);
-  if (!authorized) return Fail(ErrorKind::kInvalid, "authorized: " + authorized.error().message);
-  authorized_ = std::move(*authorized);
-  secret_ = std::move(key->secret);
+  auto files = ReadDoorFiles(options_);
+  if (!files) return Fail(files.error());
+  authorized_ = std::move(files->authorized);
+  secret_ = std::move(files->key.secret);
   zap_.bind(kZapEndpoint);
   log::Info("TCP endpoints are encrypted", {{"brokerKey", secret_->Public().text()},
                                             {"authorized", authorized_.size()},

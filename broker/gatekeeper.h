@@ -24,6 +24,9 @@
 
 namespace skerry::broker {
 
+/// What would keep a broker with these keys from starting: every fault of key and list, one a line.
+Status CheckDoorFiles(const DoorOptions& options);
+
 class Gatekeeper {
  public:
   Gatekeeper(zmq::context_t& context, DoorOptions options);

@@ -97,7 +97,10 @@ int Main(int argc, char** argv) {
   line.AddPrint();
   app.set_version_flag("--version", "skerry-broker " + std::string(kSkerryVersion));
   if (const auto status = config::ParseArguments(app, argc, argv)) return *status;
-  const auto start = line.Configure(settings, [&] { return options.server.Validate(); });
+  const auto start = line.Configure(settings, [&] {
+    auto valid = options.server.Validate();
+    return valid ? CheckDoorFiles(options.server.door) : valid;
+  });
   if (start.exit) return *start.exit;
   return Serve(std::move(options), start.file);
 }
