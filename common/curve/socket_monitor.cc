@@ -47,8 +47,8 @@ std::string WhyNoHandshake(const SocketEvent& event) {
       }
       return "the handshake failed: is this the broker's endpoint, and --broker-key its public key?";
     case ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL:
-      return "the other side ended the handshake: is this the broker's endpoint, and --broker-key its public "
-             "key?";
+      return "the other side ended the handshake: is this the broker's endpoint, and are --key and "
+             "--broker-key what it needs?";
     default:
       return {};
   }

@@ -57,6 +57,14 @@ std::vector<std::string> TextsAt(const std::string& toml, const std::string& pat
   return {};
 }
 
+ConfiguredBrokers BrokersOf(const std::string& part, keys::Role role, const std::string& toml) {
+  const auto text = [&](const std::string& key) {
+    const auto texts = TextsAt(toml, part + "." + key);
+    return texts.empty() ? std::string() : texts.front();
+  };
+  return {part + "_brokers", role, TextsAt(toml, part + ".broker"), text("key"), text("broker_key")};
+}
+
 }  // namespace
 
 void ProbeEndpoint(Machine& machine, const std::string& endpoint, Findings& findings) {
@@ -106,8 +114,8 @@ void ProbeConfiguration(Machine& machine, const Installation& installation, Find
   for (const std::string& address : TextsAt(broker, "broker.metrics")) {
     ProbeEndpoint(machine, "tcp://" + address, findings);
   }
-  ProbeBrokers(machine, "worker_brokers", TextsAt(worker, "worker.broker"), findings);
-  ProbeBrokers(machine, "client_brokers", TextsAt(client, "client.broker"), findings);
+  ProbeBrokers(machine, BrokersOf("worker", keys::Role::kWorker, worker), findings);
+  ProbeBrokers(machine, BrokersOf("client", keys::Role::kClient, client), findings);
 }
 
 }  // namespace skerry::cli::doctor

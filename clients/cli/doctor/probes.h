@@ -28,9 +28,16 @@ std::string ProbeSandbox(Machine& machine, const Installation& installation, Mil
 void ProbeJob(Machine& machine, const Installation& installation, const std::string& sandbox, Millis patience,
               Findings& findings);
 void ProbeConfiguration(Machine& machine, const Installation& installation, Findings& findings);
-/// Places of brokers that somebody is configured to use: each address is tried.
-void ProbeBrokers(Machine& machine, const std::string& check, const std::vector<std::string>& places,
-                  Findings& findings);
+/// What a worker or a client is configured to use.
+struct ConfiguredBrokers {
+  std::string check;  ///< what its findings are called
+  keys::Role role = keys::Role::kClient;
+  std::vector<std::string> places;
+  std::string key_file;    ///< empty: none
+  std::string broker_key;  ///< of all that have none of their own
+};
+/// Each address is tried, and by TCP whether the broker there lets the key in.
+void ProbeBrokers(Machine& machine, const ConfiguredBrokers& configured, Findings& findings);
 /// One endpoint of the configuration: free, ours, or somebody else's.
 void ProbeEndpoint(Machine& machine, const std::string& endpoint, Findings& findings);
 

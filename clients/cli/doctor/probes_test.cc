@@ -333,6 +333,22 @@ TEST_F(Configured, LooksForThePortInBothTables) {
   EXPECT_FALSE(ListenerOn(machine_, "tcp://127.0.0.1:7002"));
 }
 
+TEST_F(Configured, TellsWhichBrokersLetItsKeyIn) {
+  Prints("skerry-worker", 0,
+         "# read: x\n[worker]\nbroker = [\"tcp://10.0.0.1:7\", \"tcp://10.0.0.2:7\"]\nkey = "
+         "\"/k\"\nbroker_key = \"theirs\"\n",
+         "");
+  Prints("skerry", 0, "# read: x\n[client]\nbroker = \"tcp://127.0.0.1:8\"\n", "");
+  machine_.listeners = {"tcp://10.0.0.1:7", "tcp://10.0.0.2:7", "tcp://127.0.0.1:8"};
+  machine_.keys_refused["tcp://10.0.0.2:7 /k theirs"] = "the broker refuses this key";
+  machine_.keys_refused["tcp://127.0.0.1:8  "] = "this endpoint of the broker needs a key";
+  const Words lines = Lines();
+  EXPECT_EQ(Words(lines.begin() + 4, lines.end()),
+            (Words{"ok    worker_brokers: tcp://10.0.0.1:7: lets this key in",
+                   "FAIL  worker_brokers: tcp://10.0.0.2:7: the broker refuses this key",
+                   "FAIL  client_brokers: tcp://127.0.0.1:8: this endpoint of the broker needs a key"}));
+}
+
 TEST_F(Configured, WarnsOfAFolderThatIsNotThereOrNotOurs) {
   machine_.read_only["/run/s"] = true;
   EXPECT_EQ(Lines().back(), "warn  endpoint: ipc:///run/s/clients: this user may not write to /run/s");

@@ -23,6 +23,7 @@
 #include <thread>
 
 #include "clients/cli/doctor/try_connect.h"
+#include "clients/cpp/handshake.h"
 #include "common/brokers/broker_watch.h"
 #include "common/fd.h"
 
@@ -195,6 +196,9 @@ class Real : public Machine {
 
   Result<std::vector<std::string>> Resolve(const std::string& host, Millis patience) override {
     return RealLookups(patience).resolve(host);
+  }
+  Status TryHandshake(const keys::LinkSettings& at, keys::Role role, Millis patience) override {
+    return client::TryHandshake(at, role, patience);
   }
   std::vector<int> Connect(const std::vector<std::string>& endpoints, Millis patience) override {
     return TryConnect(endpoints, patience);

@@ -75,6 +75,10 @@ class FakeMachine : public Machine {
     if (found == hosts.end()) return Fail(ErrorKind::kUnavailable, "cannot be resolved");
     return found->second;
   }
+  Status TryHandshake(const keys::LinkSettings& at, keys::Role, Millis) override {
+    const auto found = keys_refused.find(at.endpoint + " " + at.key_file + " " + at.broker_key);
+    return found == keys_refused.end() ? Status() : Fail(ErrorKind::kUnavailable, found->second);
+  }
   std::vector<int> Connect(const std::vector<std::string>& endpoints, Millis) override {
     std::vector<int> errors;
     for (const std::string& endpoint : endpoints)
@@ -84,6 +88,7 @@ class FakeMachine : public Machine {
 
   std::map<std::string, std::vector<std::string>> hosts;
   std::set<std::string> listeners;
+  std::map<std::string, std::string> keys_refused;  // by endpoint, key's file and broker's key: why
   std::map<std::string, std::string> files;
   std::map<std::string, std::vector<std::string>> folders;
   std::map<std::string, std::string> links;
