@@ -81,8 +81,9 @@ std::filesystem::path Pool::worker_log(std::size_t index) const {
 
 void Pool::StartWorker(std::size_t index) {
   std::vector<std::string> argv = options_.worker_prefix;
-  argv.insert(argv.end(), {Binary("skerry-worker"), "--broker", worker_url(), "--isolates",
-                           std::to_string(options_.isolates)});
+  argv.insert(argv.end(), {Binary("skerry-worker"), "--broker",
+                           options_.workers_connect_to.empty() ? worker_url() : options_.workers_connect_to,
+                           "--isolates", std::to_string(options_.isolates)});
   if (options_.spares >= 0) argv.insert(argv.end(), {"--spares", std::to_string(options_.spares)});
   if (options_.memory_mb > 0) argv.insert(argv.end(), {"--memory-mb", std::to_string(options_.memory_mb)});
   argv.insert(argv.end(), options_.worker_args.begin(), options_.worker_args.end());

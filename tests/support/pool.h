@@ -27,6 +27,7 @@ struct PoolOptions {
   std::vector<std::string> broker_args = {};
   std::vector<std::string> worker_args = {};
   std::vector<std::string> worker_prefix = {};  ///< a program and its arguments that runs the worker
+  std::string workers_connect_to = {};          ///< empty: worker_url()
   bool open_to_all = false;                     ///< workers of another user may reach the broker
 };
 

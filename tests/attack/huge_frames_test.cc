@@ -1,0 +1,79 @@
+// Frames that are announced as huge, and sent in part: before a handshake, in it, by a peer that was let in.
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <vector>
+
+#include "tests/attack/attack.h"
+
+namespace skerry::testing {
+namespace {
+
+constexpr std::uint64_t kMiB = 1u << 20;
+
+class HugeFrames : public Attack {
+ protected:
+  /// So many connections that say `begin` and then as much of `bytes` as is taken.
+  std::uint64_t Pour(std::size_t connections, const std::string& begin, std::uint64_t bytes) {
+    const std::string chunk(kMiB, 'x');
+    std::vector<Fd> open;
+    std::uint64_t taken = 0;
+    for (std::size_t i = 0; i < connections; ++i) {
+      open.push_back(ConnectRaw(pool().client_port()));
+      SayRaw(open.back(), begin);
+    }
+    for (std::uint64_t said = 0; said < bytes; said += chunk.size()) {
+      for (const Fd& one : open) taken += SayRaw(one, chunk, Millis(20));
+    }
+    return taken;
+  }
+};
+
+TEST_F(HugeFrames, OfAGibibyteBeforeTheHandshakeIsDoneEndTheirConnection) {
+  for (const Kind kind : {Kind::kCommand, Kind::kMessage}) {
+    const Fd peer = ConnectRaw(pool().client_port());
+    SayRaw(peer, Greeting("CURVE") + LongFrame(kind, 1024 * kMiB) + std::string(kMiB, 'x'));
+    EXPECT_TRUE(HangsUp(peer, Millis(4'000)));
+  }
+}
+
+TEST_F(HugeFrames, ThatWouldBeTakenFromAPeerAreNotHeldForAStranger) {
+  const MetricsPage before = pool().Page();
+  constexpr std::size_t kStrangers = 16;
+  const std::uint64_t taken =
+      Pour(kStrangers, Greeting("CURVE") + LongFrame(Kind::kCommand, 200 * kMiB), 64 * kMiB);
+  std::printf("[ figures  ] %zu strangers were let say %.1f MiB of %zu\n", kStrangers,
+              static_cast<double>(taken) / kMiB, kStrangers * 64);
+  EXPECT_TRUE(IsRefused(before, "protocol", kStrangers));
+}
+
+TEST_F(HugeFrames, OfAGibibyteByAPeerThatWasLetInEndItsConnection) {
+  // By the socket file, where a peer is let in without a key, so that the test can write the frame itself.
+  const std::string path = pool().pool().client_url().substr(std::string("ipc://").size());
+  const Fd peer(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(connect(peer.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const std::string ready = std::string("\x05READY\x0bSocket-Type", 18) + std::string(
+                                                                              "\0\0\0\x06"
+                                                                              "DEALER",
+                                                                              10);
+  SayRaw(peer, Greeting("NULL") + "\x04" + static_cast<char>(ready.size()) + ready);
+  SayRaw(peer, LongFrame(Kind::kMessage, 1024 * kMiB));
+  SayRaw(peer, std::string(16 * kMiB, 'x'));
+  EXPECT_TRUE(HangsUp(peer, Millis(4'000)));
+}
+
+TEST_F(HugeFrames, PastTheBoundByAPeerWithAKeyEndItsConnectionAndItsTenantGoesOn) {
+  may_grow_ = 320 * kMiB;  // one frame is taken whole before it is judged
+  broker::RawPeer peer = GreetedClient(kEvil, "huge");
+  peer.Put({std::string(curve::kMaxFrameBytes + 1, 'x')});
+  wire::Hello hello;
+  hello.session = SessionId("huge");
+  peer.Put(hello);
+  EXPECT_TRUE(peer.Await<wire::Welcome>()) << "libzmq connects again";
+}
+
+}  // namespace
+}  // namespace skerry::testing
