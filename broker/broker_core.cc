@@ -260,6 +260,9 @@ void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire:
     log::Info("worker connected", fields);
   }
   welcome.resumed = known;
+  // Before it is given up, though it may have heard a PING later than it was heard itself, and looks at its
+  // clock only every half heartbeat.
+  welcome.session_ttl_ms = static_cast<std::uint64_t>((config_.peer_timeout - 2 * config_.heartbeat).count());
   outbox_.Put(from, welcome);
   // One that we do not know ends by itself what it may still run; that runs elsewhere, or ran.
   if (known) ledger_.Reconcile(worker, hello.leases, now);

@@ -21,6 +21,14 @@ TEST(BrokerCore, WelcomesAClientWithItsCreditAndTimes) {
   EXPECT_FALSE(welcomes[0].resumed);
 }
 
+TEST(BrokerCore, TellsAWorkerToEndWhatItRunsBeforeItIsGivenUp) {
+  CoreHarness broker;
+  broker.ConnectWorker("w", 1);
+  const auto welcomes = broker.ToWorker<wire::Welcome>("w");
+  ASSERT_EQ(welcomes.size(), 1u);
+  EXPECT_EQ(welcomes[0].session_ttl_ms, 8'000u) << "of a peer timeout of 10 s, with heartbeats of 1 s";
+}
+
 TEST(BrokerCore, RefusesAPeerOfAnotherVersionOrRoleOrWithoutASession) {
   CoreHarness broker;
   wire::Hello hello;

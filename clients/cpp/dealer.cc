@@ -12,6 +12,11 @@ namespace {
 // A broker that restarts is found again within this; reconnects back off to the longest.
 constexpr int kReconnectMs = 10;
 constexpr int kLongestReconnectMs = 500;
+// An outage ends when packets pass again, not when TCP tries again: its pauses double, and after 15 s of
+// outage the next may be 10 s away. So a connection whose broker confirms nothing for so long is given up,
+// ZeroMQ makes another, and each try of that is short.
+constexpr int kUnconfirmedMs = 5'000;
+constexpr int kConnectMs = 2'000;
 // BYE and the last ACKs get this long to leave.
 constexpr int kLingerMs = 100;
 constexpr int kHwm = 1000;
@@ -44,6 +49,8 @@ Dealer::Dealer(std::shared_ptr<zmq::context_t> context, const std::string& endpo
   socket_.set(zmq::sockopt::immediate, true);
   socket_.set(zmq::sockopt::reconnect_ivl, kReconnectMs);
   socket_.set(zmq::sockopt::reconnect_ivl_max, kLongestReconnectMs);
+  socket_.set(zmq::sockopt::connect_timeout, kConnectMs);
+  socket_.set(zmq::sockopt::tcp_maxrt, kUnconfirmedMs);
   curve::SetBounds(socket_);
   socket_.set(zmq::sockopt::linger, kLingerMs);
   socket_.set(zmq::sockopt::sndhwm, kHwm);

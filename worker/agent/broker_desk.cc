@@ -96,6 +96,14 @@ void BrokerDesk::OnRefused(const std::string& reason) {
   tools_.listener.OnDeskRefused(*this, reason);
 }
 
+void BrokerDesk::OnCutOff() {
+  if (jobs_.size() == abandoned_) return;
+  log::Warn("the broker is out of reach and gives this worker's jobs away; they are ended",
+            {{"broker", address_.endpoint}, {"jobs", jobs_.size() - abandoned_}});
+  early_.clear();  // none of them has begun
+  StopJobs(Cause::kAborted);
+}
+
 void BrokerDesk::Offer(const SlotShares::Offer& offer) {
   if (!connected()) return;
   wire::Credit credit;

@@ -96,6 +96,7 @@ class BrokerDesk : private LinkListener {
   void OnWelcome(const wire::Welcome& welcome, Memory memory) override;
   void OnMessage(wire::Header header, std::vector<std::string> payloads) override;
   void OnRefused(const std::string& reason) override;
+  void OnCutOff() override;
 
   wire::Hello Greeting();
   void OnDispatch(wire::Dispatch dispatch, std::vector<std::string> payloads);

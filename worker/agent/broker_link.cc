@@ -18,6 +18,12 @@ constexpr int kMessagesPerWake = 64;    // then the isolates have their turn
 // A PING follows this much, or so many messages, so that little is kept for long.
 constexpr std::size_t kBytesPerMark = 4u << 20;
 constexpr std::size_t kMessagesPerMark = 256;
+constexpr std::uint64_t kLongestLeaseMs = 86'400'000;
+// An outage ends when packets pass again, not when TCP tries again: its pauses double, and after 15 s of
+// outage the next may be 10 s away. So a connection whose peer confirms nothing for so long is given up,
+// ZeroMQ makes another, and each try of that is short.
+constexpr int kUnconfirmedMs = 5'000;
+constexpr int kConnectMs = 2'000;
 constexpr std::size_t kMaxFrames = 1 + wire::kMaxPayloads;
 
 }  // namespace
@@ -47,6 +53,8 @@ struct BrokerLink::Socket {
     dealer.set(zmq::sockopt::ipv6, true);
     dealer.set(zmq::sockopt::reconnect_ivl, 50);
     dealer.set(zmq::sockopt::reconnect_ivl_max, 2'000);
+    dealer.set(zmq::sockopt::connect_timeout, kConnectMs);
+    dealer.set(zmq::sockopt::tcp_maxrt, kUnconfirmedMs);
     if (keys) curve::ConnectWith(dealer, *keys);
     monitor.emplace(*context, dealer, curve::kHandshakeFailures);
     dealer.connect(url);
@@ -224,7 +232,8 @@ void BrokerLink::Handle(std::vector<std::string> frames) {
 
 void BrokerLink::OnWelcome(const wire::Welcome& welcome) {
   const TimePoint now = loop_.Now();
-  state_.OnWelcome(now, Millis(std::min<std::uint64_t>(welcome.heartbeat_ms, 60'000)));
+  state_.OnWelcome(now, Millis(std::min<std::uint64_t>(welcome.heartbeat_ms, 60'000)),
+                   Millis(std::min<std::uint64_t>(welcome.session_ttl_ms, kLongestLeaseMs)));
   log::Info("connected to the broker", {{"broker", at_.endpoint}});
   const auto memory = welcome.resumed ? LinkListener::Memory::kResumed : LinkListener::Memory::kForgotten;
   if (memory == LinkListener::Memory::kForgotten) ForgetJobs();
@@ -292,6 +301,7 @@ void BrokerLink::TellRefusals() {
 
 void BrokerLink::Tick() {
   TellRefusals();
+  if (state_.TakeCutOff(loop_.Now())) listener_.OnCutOff();
   const LinkState::Action action = state_.Tick(loop_.Now());
   if (action == LinkState::Action::kReopen) {
     log::Warn(state_.ever_connected() ? LogText("the broker has been silent; connecting again")

@@ -40,6 +40,9 @@ class LinkListener {
   /// Everything but WELCOME, REFUSE, PING, PONG and BYE: those are the link's.
   virtual void OnMessage(wire::Header header, std::vector<std::string> payloads) = 0;
   virtual void OnRefused(const std::string& reason) = 0;
+  /// Nothing has been heard for so long that the broker is about to give away what this worker has: it must
+  /// end by then. What is sent about it waits for the next WELCOME.
+  virtual void OnCutOff() = 0;
 };
 
 class BrokerLink final : public Uplink {

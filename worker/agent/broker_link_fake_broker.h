@@ -86,6 +86,7 @@ class FakeBroker {
     wire::Welcome welcome;
     welcome.resumed = memory == Memory::kResumed;
     welcome.heartbeat_ms = heartbeat_ms;
+    welcome.session_ttl_ms = lease_ms;
     welcome.capabilities = capabilities;
     if (!hello) return std::nullopt;
     Send(welcome);
@@ -106,6 +107,7 @@ class FakeBroker {
   bool answers_pings = true;
   std::uint64_t slots = 0;                // of the last HELLO or CREDIT
   std::vector<std::string> capabilities;  // of the next WELCOME
+  std::uint64_t lease_ms = 0;             // likewise: its sessionTtlMs
   std::vector<std::string> payloads;      // of the last message received
 
  private:

@@ -12,4 +12,10 @@ LinkState::Action LinkState::Tick(TimePoint now) {
   return Action::kNothing;
 }
 
+bool LinkState::TakeCutOff(TimePoint now) {
+  if (state_ == State::kClosed || cut_off_ || lease_ == Millis(0) || now - last_word_ < lease_) return false;
+  cut_off_ = true;
+  return true;
+}
+
 }  // namespace skerry::agent

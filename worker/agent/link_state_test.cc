@@ -55,6 +55,28 @@ TEST(LinkState, KnowsWhetherThereEverWasABroker) {
   EXPECT_TRUE(link.ever_connected());
 }
 
+TEST(LinkState, IsCutOffOnceInASilenceOfItsLeaseHoweverOftenItIsOpenedAnew) {
+  LinkState link(kStart);
+  link.OnWelcome(kStart, Millis(1'000), Millis(10'500));
+  EXPECT_FALSE(link.TakeCutOff(kStart + Millis(10'499)));
+  link.OnReopened(kStart + Millis(10'000));
+  EXPECT_TRUE(link.TakeCutOff(kStart + Millis(10'500)));
+  EXPECT_FALSE(link.TakeCutOff(kStart + Millis(30'000)));
+  link.OnAnything(kStart + Millis(40'000));
+  EXPECT_FALSE(link.TakeCutOff(kStart + Millis(50'499)));
+  EXPECT_TRUE(link.TakeCutOff(kStart + Millis(50'500)));
+}
+
+TEST(LinkState, IsNeverCutOffByABrokerThatNamesNoLeaseNorOnceClosed) {
+  LinkState link(kStart);
+  EXPECT_FALSE(link.TakeCutOff(kStart + Millis(1'000'000)));
+  link.OnWelcome(kStart, Millis(1'000));
+  EXPECT_FALSE(link.TakeCutOff(kStart + Millis(1'000'000)));
+  link.OnWelcome(kStart, Millis(1'000), Millis(5'000));
+  link.OnClosed();
+  EXPECT_FALSE(link.TakeCutOff(kStart + Millis(1'000'000)));
+}
+
 TEST(LinkState, DoesNothingOnceClosed) {
   LinkState link(kStart);
   link.OnWelcome(kStart, Millis(100));

@@ -309,6 +309,24 @@ TEST_F(WorkerTest, EndsWithoutAWordWhatABrokerThatForgotItHasGivenAway) {
   });
 }
 
+TEST_F(WorkerTest, EndsWhatItRunsOnceItsBrokerHasBeenSilentForItsLease) {
+  Serve([&] {
+    broker_.lease_ms = 200;
+    broker_.Greet(50);
+    broker_.Dispatch(1, "event up\nspin");
+    broker_.Next<wire::Event>();
+    broker_.answers_pings = false;
+    const auto final = broker_.Next<wire::Final>();
+    ASSERT_TRUE(final) << "its broker may have given the job to another";
+    EXPECT_EQ(final->lease, LeaseId(1));
+    EXPECT_EQ(final->code, Code::kLost);
+    broker_.answers_pings = true;
+    broker_.Dispatch(2, "ok 2");
+    EXPECT_TRUE(broker_.Next<wire::Final>()->ok) << "what comes later is another matter";
+    Leave();
+  });
+}
+
 TEST_F(WorkerTest, SendsAgainWhatNoPongHasConfirmedUnderTheSameNumbers) {
   Serve([&] {
     broker_.answers_pings = false;
