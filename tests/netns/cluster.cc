@@ -28,10 +28,6 @@ std::vector<std::string> Machines() {
   return machines;
 }
 
-int NumberOf(const std::string& machine) {
-  return machine.back() - '0';
-}
-
 }  // namespace
 
 Cluster::Cluster() : network_(Machines()) {
@@ -70,14 +66,26 @@ void Cluster::MakeKeys() {
   std::filesystem::permissions(dir_ / "authorized.toml", std::filesystem::perms::owner_read);
 }
 
-std::string Cluster::EndpointsFor(const std::string& machine) const {
-  const std::string broker = Numbered("broker", NumberOf(machine) % kBrokers);
-  return "tcp://" + network_.AddressOf(broker) + (machine.starts_with("worker") ? kForWorkers : kForClients);
+std::vector<std::string> Cluster::PlacesFor(const std::string& machine) const {
+  std::vector<std::string> places;
+  for (int i = 0; i < kBrokers; ++i) {
+    const std::string broker = Numbered("broker", i);
+    places.push_back("tcp://" + network_.AddressOf(broker) +
+                     (machine.starts_with("worker") ? kForWorkers : kForClients) + " " +
+                     public_keys_.at(broker));
+  }
+  return places;
+}
+
+std::vector<std::string> Cluster::LinkOf(const std::string& machine) const {
+  std::vector<std::string> flags = {"--key", dir_ / (machine + ".key")};
+  for (const std::string& place : PlacesFor(machine)) flags.insert(flags.end(), {"--broker", place});
+  return flags;
 }
 
 std::vector<std::string> Cluster::CommandOf(const std::string& machine) const {
-  const std::string key = dir_ / (machine + ".key");
   if (machine.starts_with("broker")) {
+    const std::string key = dir_ / (machine + ".key");
     const std::string here = "tcp://" + network_.AddressOf(machine);
     return {Binary("skerry-broker"),
             "--clients",
@@ -91,20 +99,12 @@ std::vector<std::string> Cluster::CommandOf(const std::string& machine) const {
             "--log-level",
             "debug"};
   }
-  const std::string broker = Numbered("broker", NumberOf(machine) % kBrokers);
-  return {Binary("skerry-worker"),
-          "--broker",
-          EndpointsFor(machine),
-          "--key",
-          key,
-          "--broker-key",
-          public_keys_.at(broker),
-          "--isolates",
-          std::to_string(kSlots),
-          "--memory-mb",
-          "2048",
-          "--log-level",
-          "debug"};
+  std::vector<std::string> argv = {
+      Binary("skerry-worker"), "--isolates", std::to_string(kSlots), "--memory-mb", "2048",
+      "--log-level",           "debug"};
+  const auto link = LinkOf(machine);
+  argv.insert(argv.end(), link.begin(), link.end());
+  return argv;
 }
 
 void Cluster::Start(const std::string& machine, std::vector<std::string> argv) {
@@ -117,9 +117,8 @@ void Cluster::Start(const std::string& machine, std::vector<std::string> argv) {
 ClientOptions Cluster::ClientOf(int client) const {
   const std::string machine = Numbered("client", client);
   ClientOptions options;
-  options.broker = EndpointsFor(machine);
+  options.brokers = PlacesFor(machine);
   options.key_file = dir_ / (machine + ".key");
-  options.broker_key = public_keys_.at(Numbered("broker", client % kBrokers));
   options.connect_timeout = Millis(kStart);
   return options;
 }
@@ -130,10 +129,9 @@ Network::Visit Cluster::VisitClient(int client) const {
 
 void Cluster::RunOn(int client, std::vector<std::string> arguments) {
   const std::string machine = Numbered("client", client);
-  const ClientOptions options = ClientOf(client);
-  std::vector<std::string> argv = {
-      Binary("skerry"), "run",          "--broker",        options.broker, "--key",
-      options.key_file, "--broker-key", options.broker_key};
+  std::vector<std::string> argv = {Binary("skerry"), "run"};
+  const auto link = LinkOf(machine);
+  argv.insert(argv.end(), link.begin(), link.end());
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   Start(machine, std::move(argv));
 }

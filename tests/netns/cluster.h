@@ -67,8 +67,9 @@ class Cluster {
  private:
   void MakeKeys();
   std::string Keygen(const std::string& name, const std::vector<std::string>& arguments);
-  /// Where those of this kind and number find their brokers.
-  std::string EndpointsFor(const std::string& machine) const;
+  /// Where a machine finds the brokers: all of them, each with its key.
+  std::vector<std::string> PlacesFor(const std::string& machine) const;
+  std::vector<std::string> LinkOf(const std::string& machine) const;
   void Start(const std::string& machine, std::vector<std::string> argv);
   std::vector<std::string> CommandOf(const std::string& machine) const;
 

@@ -24,6 +24,7 @@ constexpr milliseconds kOver{1'000};  // what a rate is taken over
 constexpr double kIsBack = 0.5;       // of what it was at first
 constexpr milliseconds kBackWithin{5'000};
 constexpr milliseconds kFlowsEvenSlowly{2'000};
+constexpr milliseconds kLostRunsEndWithin{15'000};
 constexpr milliseconds kGivenUp{60'000};
 constexpr std::chrono::minutes kEnd{3};
 constexpr int kFileClient = 3;
@@ -144,6 +145,16 @@ void ClusterLoad::Strike(const testing::Strike& strike, milliseconds lasts) {
       EXPECT_GT(Finished()[i], before[i]) << "a slow link is none" << Story();
   }
   cluster_.Heal(strike);
+  ExpectFlow();
+}
+
+void ClusterLoad::StrikeForGood(const testing::Strike& strike) {
+  story_ << "\n  " << kFaults[static_cast<int>(strike.fault)] << " " << strike.machine << " for good";
+  cluster_.Begin(strike);
+  ExpectFlow();
+}
+
+void ClusterLoad::ExpectFlow() {
   const auto took = AwaitFlow();
   ASSERT_TRUE(took) << "jobs do not flow again\n" << Story();
   story_ << ", back after " << took->count() << " ms";
@@ -193,7 +204,7 @@ void ClusterLoad::CheckCancelled() {
           << run.job << " did something after its final" << Story();
       // Who lost its broker gives up what that one knew of; the worker hears of it when it is connected
       // again.
-      const milliseconds late = final->second.result.code() == "CANCELLED" ? kLateness : kBackWithin;
+      const milliseconds late = final->second.result.code() == "CANCELLED" ? kLateness : kLostRunsEndWithin;
       if (run.ended) {
         EXPECT_LE(*run.ended, final->second.when + late)
             << Shown(final->second.result) << " ended later" << Story();

@@ -28,6 +28,8 @@ class ClusterLoad {
 
   /// Begins, lasts, heals, and waits for the flow to be back; fails the test where it is not in time.
   void Strike(const testing::Strike& strike, std::chrono::milliseconds lasts);
+  /// It is not healed: the flow must be back without it.
+  void StrikeForGood(const testing::Strike& strike);
   /// No more jobs; waits for the end of those there are, and checks them all.
   void End();
 
@@ -43,6 +45,7 @@ class ClusterLoad {
   void MeasureBaseline();
   /// How long it took from now; nothing: it is not back at all.
   std::optional<std::chrono::milliseconds> AwaitFlow();
+  void ExpectFlow();
   void CheckWatched();
   void CheckCancelled();
   void CheckFile();

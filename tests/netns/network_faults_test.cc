@@ -51,6 +51,12 @@ TEST_F(NetworkFaults, AProgramThatIsKilledAndComesBackCostsNoJobItsOneFinal) {
               milliseconds(500));
 }
 
+TEST_F(NetworkFaults, TheOtherBrokerTakesOverFromOneThatDiesForGood) {
+  ClusterLoad load(2);
+  load.StrikeForGood({Fault::kKill, "broker0"});
+  if (!HasFatalFailure()) load.End();
+}
+
 TEST_F(NetworkFaultsFull, AHundredByChance) {
   const char* text = std::getenv("SKERRY_FAULTS_SEED");
   const std::uint64_t seed = text == nullptr ? 1 : std::strtoull(text, nullptr, 0);
