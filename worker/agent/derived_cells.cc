@@ -62,19 +62,31 @@ std::optional<WaitingJobs::Ticket> DerivedCells::AwaitProgram(const JobPlan& pla
   RenewIfOld(key);
   EntryPtr entry = FindKey(key);
   if (!entry) {
-    if (!Evict(kept_.RoomFor({1, 0}))) return std::nullopt;
+    if (!MakeRoomForProgram(plan, libraries)) return std::nullopt;
     entry = Make(key, Kind::kProgram, std::nullopt);
     kept_.Add(entry->number, 0);
     entry->admitted = true;
     entry->recipe = ProgramRecipe(plan);
     entry->limits = plan.limits;
     entry->parent_key = libraries;
-    if (!libraries.empty()) LibrariesOf(plan.libraries, libraries);
     EndAfter(options_.max_wait, entry, Unavailable("no cell could be made for its program in time"));
   }
   auto ticket = entry->jobs.Add(std::move(ready));
   Advance(entry);
   return ticket;
+}
+
+// With its libraries' cell or not at all: programs that had taken every place would wait for libraries that
+// find none.
+bool DerivedCells::MakeRoomForProgram(const JobPlan& plan, const std::string& libraries) {
+  if (libraries.empty()) return Evict(kept_.RoomFor({1, 0}));
+  const EntryPtr parent = LibrariesOf(plan.libraries, libraries);
+  kept_.Set(parent->number, KeptCells::Use::kBusy);  // so that it does not go for its own program
+  const bool room =
+      Evict(kept_.RoomFor(parent->admitted ? KeptCells::Demand{1, 0} : KeptCells::Demand{2, kLibraryMb})) &&
+      Admit(*parent);
+  if (!room) NoteUse(*parent);
+  return room;
 }
 
 Result<WaitingJobs::Ticket> DerivedCells::AwaitLibraries(const JobPlan& plan, WaitingJobs::Ready ready) {

@@ -111,6 +111,7 @@ class DerivedCells : private DerivedCellListener {
   /// Takes it as far as it can go now: asks its parent for it, or it for isolates.
   void Advance(const EntryPtr& entry);
   bool Admit(Entry& entry);
+  bool MakeRoomForProgram(const JobPlan& plan, const std::string& libraries);
   /// True: the cell that it is to be forked from has been asked.
   bool AskParent(const EntryPtr& entry);
   bool AskBase(const EntryPtr& entry);

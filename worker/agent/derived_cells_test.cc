@@ -145,6 +145,30 @@ TEST_F(DerivedCellsTest, WhereAllAreBusyAProgramIsRunPlainly) {
   EXPECT_FALSE(waiting.ended());
 }
 
+TEST_F(DerivedCellsTest, AProgramWithLibrariesIsKeptOnlyWhereTheirCellHasAPlaceToo) {
+  options_.derived.kept.max_cells = 1;
+  for (const char* library : {"a", "b", "a"}) {
+    const JobPlan plan = PlanOf(std::string("with ") + library, {library});
+    EXPECT_EQ(Try(plan), "plain");
+    EXPECT_EQ(TryLibraries(plan), "isolate") << library;
+  }
+}
+
+TEST_F(DerivedCellsTest, ProgramsDoNotTakeThePlacesThatTheirLibrariesNeed) {
+  options_.derived.kept.max_cells = 2;
+  Job one;
+  Job two;
+  AskFor(one, PlanOf("one", {"a"}));
+  AskFor(two, PlanOf("two", {"b"}));
+  EXPECT_TRUE(one.ticket);
+  EXPECT_FALSE(two.ticket) << "both places are taken, and busy";
+  EXPECT_TRUE(RunUntil(loop_, [&] { return one.ended(); }));
+  EXPECT_TRUE(one.isolate) << one.failure;
+  EXPECT_EQ(Try(PlanOf("two", {"b"})), "isolate") << "the two before are idle now, and go";
+  EXPECT_EQ(Count(DerivedCellEvent::kLibraryEvicted), 1u);
+  EXPECT_EQ(Count(DerivedCellEvent::kProgramEvicted), 1u);
+}
+
 TEST_F(DerivedCellsTest, AStateThatDoesNotFitIsNotKept) {
   options_.derived.kept.memory_mb = DerivedCells::kSettled.mib() - 1;
   EXPECT_EQ(Try(PlanOf("one")), "its evaluated state takes more memory than is for it");
