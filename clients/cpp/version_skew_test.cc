@@ -1,46 +1,8 @@
 // This client at brokers of other releases: what they do not know it does not send, and says so.
-#include <algorithm>
-
 #include "clients/cpp/testing/core_harness.h"
 
 namespace skerry::client {
 namespace {
-
-TEST_F(Core, ABrokerThatDoesNotKnowTurnsNeverGetsAJobThatCountsInOneOrEndsWithItsLink) {
-  JobRequest turn = Request("turn");
-  turn.spec.turn = TurnId("conversation");
-  JobRequest budget = Request("budget");
-  budget.spec.turn_executions = 3;
-  JobRequest cancels = Request("cancels");
-  cancels.spec.on_disconnect = OnDisconnect::kCancel;
-  for (JobRequest* request : {&turn, &budget, &cancels}) Submit(std::move(*request));
-  Submit("plain");
-  capabilities_ = {"reproducible", "programs"};
-  Welcome();
-  ASSERT_EQ(Sent<wire::Submit>().size(), 1u);
-  const auto events = Events();
-  ASSERT_EQ(events.size(), 3u);
-  for (const auto& event : events) {
-    const JobError& error = std::get<JobFinal>(event).outcome.error.value();
-    EXPECT_EQ(error.code, Code::kValidation);
-    EXPECT_NE(error.message.find("onDisconnect are more than this broker knows: upgrade it"),
-              std::string::npos)
-        << error.message;
-  }
-}
-
-TEST_F(Core, ABrokerThatKnowsTurnsGetsThem) {
-  JobRequest turn = Request("turn");
-  turn.spec.turn = TurnId("conversation");
-  Submit(std::move(turn));
-  core_.OnTick(now_);
-  const auto offered = Sent<wire::Hello>().back().capabilities;
-  EXPECT_NE(std::find(offered.begin(), offered.end(), "turns"), offered.end());
-  capabilities_ = {"turns"};
-  Welcome();
-  ASSERT_EQ(Sent<wire::Submit>().size(), 1u);
-  EXPECT_EQ(Sent<wire::Submit>()[0].job.turn.str(), "conversation");
-}
 
 TEST_F(Core, ABrokerOfAnotherVersionEndsTheLinkWithTheReason) {
   Submit("a");

@@ -78,11 +78,6 @@ wire::Hello BrokerDesk::Greeting() {
 }
 
 void BrokerDesk::OnWelcome(const wire::Welcome& welcome, Memory memory) {
-  const auto agreed = wire::CheckAgreed({wire::kOldestVersion, wire::kVersion}, welcome.version, "worker");
-  if (!agreed) {
-    link_.Close(Millis(0));
-    return OnRefused(agreed.error().message);
-  }
   reporter_.OnWelcome(welcome);
   if (memory == Memory::kForgotten && !jobs_.empty()) AbandonJobs();
   tools_.shares.Join(number_);

@@ -9,6 +9,7 @@
 #include "common/curve/socket_monitor.h"
 #include "common/logging.h"
 #include "common/wire/codec.h"
+#include "common/wire/negotiate.h"
 
 namespace skerry::agent {
 namespace {
@@ -231,6 +232,14 @@ void BrokerLink::Handle(std::vector<std::string> frames) {
 }
 
 void BrokerLink::OnWelcome(const wire::Welcome& welcome) {
+  const auto agreed = wire::CheckAgreed({wire::kOldestVersion, wire::kVersion}, welcome.version, "worker");
+  if (!agreed) {
+    Outgoing bye;
+    bye.header = wire::Encode(wire::Bye{});
+    SendNow(bye);
+    state_.OnClosed();
+    return listener_.OnRefused(agreed.error().message);
+  }
   const TimePoint now = loop_.Now();
   state_.OnWelcome(now, Millis(std::min<std::uint64_t>(welcome.heartbeat_ms, 60'000)),
                    Millis(std::min<std::uint64_t>(welcome.session_ttl_ms, kLongestLeaseMs)));

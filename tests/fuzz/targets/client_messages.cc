@@ -8,6 +8,7 @@
 
 #include "clients/cli/result_line.h"
 #include "clients/cpp/case_book.h"
+#include "clients/cpp/client_core.h"
 #include "common/text_check.h"
 #include "common/wire/codec.h"
 #include "tests/fuzz/samples.h"
