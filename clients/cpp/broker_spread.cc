@@ -15,12 +15,13 @@ constexpr std::size_t kSessionChars = 32;
 }  // namespace
 
 BrokerSpread::BrokerSpread(const ClientOptions& options, SessionId session, Places places, TimePoint now)
-    : options_(options), session_(std::move(session)), kind_(places), without_since_(now), now_(now) {}
+    : options_(options), session_(std::move(session)), kind_(places), unlinked_since_(now), now_(now) {}
 
 // Two places may be two ways to one broker, which must not take them for one session that moves about.
 SessionId BrokerSpread::SessionAt(const BrokerAddress& address) const {
   if (kind_ == Places::kOne) return session_;
-  return SessionId(Hex(Sha256(session_.str() + "\n" + address.endpoint)).substr(0, kSessionChars));
+  return SessionId(
+      Hex(Sha256(session_.str() + "\n" + address.endpoint + "\n" + address.key)).substr(0, kSessionChars));
 }
 
 std::unique_ptr<ClientCore> BrokerSpread::NewCore(const BrokerAddress& address, TimePoint now) const {
@@ -43,7 +44,15 @@ void BrokerSpread::Update(const BrokerDirectory::Change& change, const std::vect
       if (member.address == address) member.leaving = true;
     }
   }
-  for (const BrokerAddress& address : change.added) Add(address, now);
+  for (const BrokerAddress& address : change.added) {
+    const auto back = std::find_if(members_.begin(), members_.end(),
+                                   [&](const auto& entry) { return entry.second.address == address; });
+    if (back == members_.end()) {
+      Add(address, now);
+    } else {
+      back->second.leaving = false;  // under one session nobody is twice
+    }
+  }
   if (faults.empty()) return;
   faults_.clear();
   for (const std::string& fault : faults) faults_ += "; " + fault;

@@ -115,8 +115,8 @@ class BrokerSpread final : public JobPort {
   std::deque<Job> homeless_;
   std::vector<JobPlacement> placements_;
   std::vector<ClientEvent> events_;
-  std::string faults_;       // of the directory, the last ones
-  TimePoint without_since_;  // any member
+  std::string faults_;        // of the directory, the last ones
+  TimePoint unlinked_since_;  // any member
   bool ever_linked_ = false;
   bool failed_ = false;
   Error failure_;

@@ -79,15 +79,18 @@ void BrokerSpread::PlaceHomeless(TimePoint now) {
 void BrokerSpread::FailIfNoneIsLeft(TimePoint now) {
   const bool any = std::any_of(members_.begin(), members_.end(),
                                [](const auto& entry) { return !entry.second.ask_again; });
-  if (any) {
-    without_since_ = now;
-    return;
-  }
+  if (link() == LinkState::kLinked) unlinked_since_ = now;
   const Millis patience = ever_linked_ ? options_.reconnect_timeout : options_.connect_timeout;
-  if (members_.empty() && now - without_since_ < patience) return;
+  // Those that are asked again and again may never all have refused at one moment.
+  const Millis alone_for = std::chrono::duration_cast<Millis>(now - unlinked_since_);
+  if (any && alone_for < patience + options_.connect_timeout) return;
+  if (members_.empty() && alone_for < patience) return;
   std::string why;
-  for (const auto& [number, member] : members_)
-    why += (why.empty() ? "" : "; ") + member.core->failure().message;
+  for (const auto& [number, member] : members_) {
+    const bool said = member.core->link() == LinkState::kFailed;
+    why += (why.empty() ? "" : "; ") +
+           (said ? member.core->failure().message : "no answer at " + member.address.endpoint);
+  }
   if (why.empty()) why = "no broker is known" + faults_;
   failed_ = true;
   failure_ = {ErrorKind::kUnavailable, std::move(why)};

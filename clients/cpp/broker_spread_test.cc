@@ -259,6 +259,36 @@ TEST_F(Spread, ABrokerThatIsNoneAnyMoreFinishesWhatItHasAndIsLeft) {
   EXPECT_EQ(At("a"), 0u);
 }
 
+TEST_F(Spread, ABrokerThatComesBackBeforeItWasLeftKeepsItsSession) {
+  WelcomeAll();
+  Submit(Request("1"));
+  Submit(Request("2"));
+  const Number first = At("a");
+  spread_->Update({{}, {{"a", ""}}}, {}, now_);
+  Pass(Millis(250));
+  spread_->Update({{{"a", ""}}, {}}, {}, now_);
+  Pass(Millis(250));
+  EXPECT_EQ(At("a"), first);
+  EXPECT_EQ(spread_->members().size(), 2u);
+  Submitted("a");
+  EXPECT_TRUE(Submit(Request("3")));
+  EXPECT_TRUE(Submit(Request("4")));
+  EXPECT_EQ(Submitted("a").size(), 1u);
+}
+
+TEST_F(Spread, BrokersThatAreNeverAllGivenUpAtOneMomentAreGivenUpInTheEnd) {
+  const TimePoint begun = now_;
+  while (spread_->link() == LinkState::kConnecting && now_ - begun < Millis(60'000)) {
+    // Each refuses while the other is being asked.
+    const std::string turn = (now_ - begun) / Millis(4'000) % 2 == 0 ? "a" : "b";
+    const auto& member = spread_->members().at(At(turn));
+    if (!member.ask_again) Hear(turn, wire::Refuse{"busy"});
+    Pass(Millis(250));
+  }
+  EXPECT_EQ(spread_->link(), LinkState::kFailed);
+  EXPECT_LE(now_ - begun, 2 * options_.connect_timeout + Millis(500));
+}
+
 TEST_F(Spread, JobsOfOneProgramPreferOneBrokerAndSpillOver) {
   WelcomeAll();
   std::map<std::string, std::size_t> at;

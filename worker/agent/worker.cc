@@ -97,6 +97,13 @@ void Worker::OnNews(const BrokerWatch::News& news) {
                 {{"broker", address.endpoint}, {"jobs", desk->jobs()}});
       desk->Drain();
       OnDeskIdle(*desk);
+      // One that is gone for good answers nothing.
+      retries_[number] = loop_.After(kDrainPatience, [this, number = number] {
+        const auto silent = desks_.find(number);
+        if (silent == desks_.end()) return;
+        silent->second->DrainUnheard();
+        OnDeskIdle(*silent->second);
+      });
     }
   }
   for (const BrokerAddress& address : news.change.added) AddDesk(address);
