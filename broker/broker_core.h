@@ -50,6 +50,12 @@ class BrokerCore {
   /// Other keys are authorized now: who came in by one that is not is refused; clients' jobs end, workers'
   /// run elsewhere. All others go on.
   void OnKeysChanged(const std::function<bool(const Identity&)>& allowed, TimePoint now);
+  /// It ends in order: clients need not wait for its silence to know that it is gone.
+  void OnStop() {
+    for (const Session* session : sessions_.All()) {
+      if (session->state == SessionState::kLinked) outbox_.Put(session->link, wire::Bye{});
+    }
+  }
   /// To be called at NextWake(), or earlier.
   void OnTick(TimePoint now);
   TimePoint NextWake() const;

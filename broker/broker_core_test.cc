@@ -29,6 +29,16 @@ TEST(BrokerCore, TellsAWorkerToEndWhatItRunsBeforeItIsGivenUp) {
   EXPECT_EQ(welcomes[0].session_ttl_ms, 8'000u) << "of a peer timeout of 10 s, with heartbeats of 1 s";
 }
 
+TEST(BrokerCore, AnOrderlyStopSaysByeToLinkedClientsAlone) {
+  CoreHarness broker;
+  broker.ConnectClient("a", "s1");
+  broker.ConnectClient("b", "s2");
+  broker.Say(ClientPeer("b"), wire::Bye{});
+  broker.Stop();
+  EXPECT_EQ(broker.ToClient<wire::Bye>("a").size(), 1u);
+  EXPECT_TRUE(broker.ToClient<wire::Bye>("b").empty());
+}
+
 TEST(BrokerCore, RefusesAPeerOfAnotherVersionOrRoleOrWithoutASession) {
   CoreHarness broker;
   wire::Hello hello;

@@ -76,6 +76,10 @@ class CoreHarness {
     Pass(Millis(1'000), {ClientPeer(link)});
     Say(ClientPeer(link), wire::Pong{last_ping_[ClientPeer(link)]});
   }
+  void Stop() {
+    core.OnStop();
+    Collect();
+  }
   /// The socket did not take a message.
   void Undeliver(const Peer& peer, wire::Header header) {
     core.OnUndeliverable({peer, std::move(header), {}}, now);

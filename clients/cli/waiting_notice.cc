@@ -16,8 +16,8 @@ std::optional<std::string> WaitingNotice::Check(std::uint64_t unfinished, const 
   if (!link.answers) {
     if (std::exchange(lost_, true)) return std::nullopt;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(link.gives_up_in).count();
-    return "the broker does not answer: it is looked for again, and given up in " + std::to_string(seconds) +
-           " s";
+    return std::string(link.stopped ? "the broker was stopped" : "the broker does not answer") +
+           ": it is looked for again, and given up in " + std::to_string(seconds) + " s";
   }
   if (std::exchange(lost_, false)) {
     since_.reset();

@@ -32,6 +32,13 @@ TEST(WaitingNotice, CountsFromTheFirstJobNotFromTheStart) {
   EXPECT_TRUE(notice.Check(1, kLinked, kStart + Millis(63'000)));
 }
 
+TEST(WaitingNotice, ABrokerThatHasSaidByeIsSaidToBeStopped) {
+  WaitingNotice notice;
+  const auto stopped = notice.Check(2, {false, Millis(59'500), true, true}, kStart);
+  ASSERT_TRUE(stopped);
+  EXPECT_EQ(*stopped, "the broker was stopped: it is looked for again, and given up in 60 s");
+}
+
 TEST(WaitingNotice, ABrokerThatDoesNotAnswerIsNotCalledBusyAndItsReturnIsSaid) {
   WaitingNotice notice;
   notice.Check(2, kLinked, kStart);

@@ -255,13 +255,16 @@ void BrokerSpread::NotListening(TimePoint now) {
 LinkHealth BrokerSpread::Health(TimePoint now) const {
   LinkHealth best{false, Millis(0), false};
   bool all_late = true;
+  bool all_stopped = true;
   for (const auto& [number, member] : members_) {
     const LinkHealth health = member.core->Health(now);
     best.answers = best.answers || health.answers;
     best.gives_up_in = std::max(best.gives_up_in, health.gives_up_in);
     all_late = all_late && health.late;
+    all_stopped = all_stopped && health.stopped;
   }
   best.late = !members_.empty() && all_late;
+  best.stopped = !members_.empty() && all_stopped;
   return best;
 }
 

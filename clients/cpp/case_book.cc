@@ -39,6 +39,10 @@ std::optional<std::string> FaultIn(const CasesRequest& request) {
   return std::nullopt;
 }
 
+std::string StoppedBy(std::uint32_t number, std::string_view was) {
+  return std::string(was) + ": case " + std::to_string(number) + " failed";
+}
+
 /// Of `places`, those that cases may take together.
 std::uint64_t ShareOfCases(std::uint64_t places) {
   const std::uint64_t others = std::max<std::uint64_t>(places / 4, 1);
@@ -163,11 +167,17 @@ void CaseBook::End(const Case& ended, JobFinal final, JobPort& core, TimePoint n
   final.of_case = CaseOf{set.id(), ended.number};
   --set.unfinished;
   set.summary.Count(final.outcome);
-  const auto& error = final.outcome.error;
+  auto& error = final.outcome.error;
+  // Its broker knows only that it was told to cancel it.
+  if (error && error->code == Code::kCancelled && set.stopped_by)
+    error->message = StoppedBy(*set.stopped_by, error->started ? "cancelled" : "not run");
   const bool stops =
       set.request.stop_on == StopOn::kFirstFailure && error && IsVerdict(error->code, error->fault);
   events_.push_back(std::move(final));
-  if (stops) Stop(set, kStoppedByFailure, core);
+  if (stops && !set.stopped_by) {
+    set.stopped_by = ended.number;
+    Stop(set, StoppedBy(ended.number, "not run"), core);
+  }
   CloseIfEnded(set, now);
 }
 

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -46,6 +47,7 @@ class CaseBook {
     std::uint64_t unfinished = 0;
     CasesSummary summary;
     TimePoint begun;
+    std::optional<std::uint32_t> stopped_by;  // the case whose failure did
     bool waits() const { return next < request.inputs.size(); }
     const JobId& id() const { return request.spec.id; }
     std::uint32_t NumberAt(std::size_t place) const {

@@ -55,7 +55,9 @@ class Cases : public Core {
     for (const ClientEvent& event : std::exchange(events_, {})) {
       if (const auto* final = std::get_if<JobFinal>(&event)) {
         const auto& of = final->of_case;
-        told.push_back((of ? of->job.str() + "/" + std::to_string(of->number) : final->id.str()) + " " +
+        const std::string name = of ? of->job.str() + "/" + std::to_string(of->number) : final->id.str();
+        if (!final->outcome.ok()) messages_[name] = final->outcome.error->message;
+        told.push_back(name + " " +
                        (final->outcome.ok() ? "ok" : std::string(NameOf(final->outcome.error->code))));
       } else if (const auto* ended = std::get_if<CasesEnded>(&event)) {
         summaries_[ended->id.str()] = ended->summary;
@@ -76,6 +78,7 @@ class Cases : public Core {
   CaseBook book_;
   std::vector<ClientEvent> events_;
   std::map<std::string, CasesSummary> summaries_;
+  std::map<std::string, std::string> messages_;  // of those that Told told
 };
 
 using Lines = std::vector<std::string>;
@@ -118,6 +121,16 @@ TEST_F(Cases, TheFirstFailureCancelsThoseThatRunAndThoseThatWaitAndEachEndsOnce)
   EXPECT_EQ(summaries_["a"].cancelled, 4u);
   EXPECT_EQ(summaries_["a"].failed(), 1u);
   EXPECT_EQ(core_.unfinished(), 0u);
+}
+
+TEST_F(Cases, WhatTheFirstFailureCancelledSaysWhichItWas) {
+  Welcome(false, 4);
+  Add(Of("a", 4, StopOn::kFirstFailure));
+  End("a", 1, Code::kRuntime);
+  End("a", 0, Code::kCancelled);
+  Told();
+  EXPECT_EQ(messages_["a/3"], "not run: case 1 failed");
+  EXPECT_EQ(messages_["a/0"], "not run: case 1 failed");
 }
 
 TEST_F(Cases, AnEndThatIsNoVerdictStopsNothing) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "clients/cpp/ended.h"
+#include "common/pool_limits.h"
 #include "common/printable.h"
 #include "common/wire/negotiate.h"
 
@@ -74,6 +75,7 @@ void ClientCore::OnMessage(wire::Header header, std::vector<std::string> payload
               {ErrorKind::kUnavailable, "the broker refused the link: " + WithoutControls(message.reason)});
         } else if constexpr (std::is_same_v<Message, wire::Bye>) {
           if (link_ == LinkState::kLinked) LoseLink(now);
+          said_bye_ = true;
         } else if constexpr (std::is_same_v<Message, wire::Ping>) {
           if (link_ == LinkState::kLinked) Put(wire::Pong{message.number});
         } else if constexpr (std::is_same_v<Message, wire::Credit>) {
@@ -115,6 +117,7 @@ void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
   if (first) adopts_ = welcome.resumed;
   link_ = LinkState::kLinked;
   ever_linked_ = true;
+  said_bye_ = false;
   credit_ = std::max<std::uint64_t>(welcome.credit, 1);
   reproducible_ = wire::HasCapability(welcome.capabilities, wire::kReproducibleCapability);
   programs_ = wire::HasCapability(welcome.capabilities, wire::kProgramsCapability);
@@ -176,11 +179,16 @@ void ClientCore::OnFinal(const wire::Final& final, std::vector<std::string>& pay
   if (job == nullptr && DropLate(final.id)) return;
   if (job == nullptr) return OnStrayFinal(final.id);
   if (job->stage != JobStage::kSent) return NoteAcknowledged(final.id);
-  const bool wait = !final.ok && final.code == Code::kOverloaded && final.retry_after_ms > 0 &&
-                    !job->cancelled && job->spec.admission == Admission::kQueue;
-  if (wait) {
-    NoteAcknowledged(final.id);
-    return WaitOutOverload(*job, final.retry_after_ms, now);
+  if (!final.ok && !job->cancelled && job->spec.admission == Admission::kQueue) {
+    const Millis wait(final.retry_after_ms);
+    if (final.code == Code::kOverloaded && wait > Millis(0))
+      return WaitUntil(*job, now + wait, "the broker is overloaded");
+    if (WaitsForRate(final.code, final.limit, final.retry_after_ms)) {
+      const bool users = final.limit == NameOf(PoolLimit::kUserRate);
+      const std::string who = job->spec.tenant.str() + '\0' + (users ? job->spec.user.str() : "");
+      return WaitUntil(*job, pace_.DueOf(who, wait, now),
+                       users ? "its user's rate is used up" : "its tenant's rate is used up");
+    }
   }
   NoteAttempt(*job, final.attempt);
   undealt_.insert(final.id);
@@ -213,15 +221,16 @@ void ClientCore::NoteAcknowledged(const JobId& id) {
   acked_.pop_front();
 }
 
-void ClientCore::WaitOutOverload(Job& job, std::uint32_t retry_after_ms, TimePoint now) {
-  const TimePoint due = now + Millis(retry_after_ms);
+/// It was refused, for a reason that passes: its refusal is dealt with here, and it comes again.
+void ClientCore::WaitUntil(Job& job, TimePoint due, const char* why) {
+  NoteAcknowledged(job.spec.id);
   if (job.deadline_ms > 0) {
     const auto spent = std::chrono::duration_cast<Millis>(due - job.submitted_at).count();
     if (static_cast<std::uint64_t>(spent) >= job.deadline_ms) {
-      return Finish(job, Ended(Code::kExpired,
-                               "not started within deadlineMs " + std::to_string(job.deadline_ms) +
-                                   ": the broker is overloaded",
-                               job.attempt));
+      return Finish(job,
+                    Ended(Code::kExpired,
+                          "not started within deadlineMs " + std::to_string(job.deadline_ms) + ": " + why,
+                          job.attempt));
     }
     job.spec.deadline_ms = job.deadline_ms - static_cast<std::uint64_t>(spent);
   }
@@ -301,8 +310,10 @@ LinkHealth ClientCore::Health(TimePoint now) const {
   const TimePoint end = (linked ? last_heard_ + options_.broker_timeout : connecting_since_) + patience;
   const Millis left = std::chrono::duration_cast<Millis>(end - now);
   const auto silence = now - last_heard_;
+  // It is there already, where all it says is that it does not know us.
+  if (!linked && said_bye_ && silence < kHelloInterval) return {true, std::max(left, Millis(0)), true};
   return {linked && silence < heartbeat_ * 5 / 2, std::max(left, Millis(0)),
-          !linked || silence > heartbeat_ * 5 / 4};
+          !linked || silence > heartbeat_ * 5 / 4, !linked && said_bye_};
 }
 
 TimePoint ClientCore::NextWake() const {

@@ -33,6 +33,7 @@
 #include "clients/cpp/client_types.h"
 #include "clients/cpp/host_call.h"
 #include "clients/cpp/job_port.h"
+#include "clients/cpp/rate_pace.h"
 #include "common/wire/messages.h"
 
 namespace skerry::client {
@@ -63,7 +64,7 @@ class ClientCore final : public JobPort {
     bool cancelled = false;
     KnownCalls calls;  // of this attempt
     TimePoint submitted_at;
-    std::uint64_t deadline_ms = 0;  // as asked; spec's shrinks while OVERLOADED is waited out
+    std::uint64_t deadline_ms = 0;  // as asked; spec's shrinks while a refusal is waited out
     bool shares_code = false;       // `code` is one of shared_
     std::uint64_t submit = 0;       // number of its last SUBMIT
     bool carried = false;           // that brought its code
@@ -164,7 +165,7 @@ class ClientCore final : public JobPort {
   void OnStrayFinal(const JobId& id);
   void StartOver(Job& job);
   void FinishAsLost(Job& job);
-  void WaitOutOverload(Job& job, std::uint32_t retry_after_ms, TimePoint now);
+  void WaitUntil(Job& job, TimePoint due, const char* why);
   void Finish(Job& job, Outcome outcome);
   void NoteAttempt(Job& job, std::uint32_t attempt);
   void CancelWithdrawn(const wire::Welcome& welcome, TimePoint now);
@@ -178,6 +179,7 @@ class ClientCore final : public JobPort {
   LinkState link_ = LinkState::kConnecting;
   Error failure_;
   bool ever_linked_ = false;
+  bool said_bye_ = false;  // the broker, since it was linked last
   std::uint64_t generation_ = 0;
   std::uint64_t credit_ = 0;
   bool reproducible_ = false;  // the broker knows seed, clock and receipt
@@ -197,6 +199,7 @@ class ClientCore final : public JobPort {
   std::uint64_t bytes_in_flight_ = 0;
   std::uint64_t next_number_ = 1;
   std::multimap<TimePoint, JobId> retries_;
+  RatePace pace_;
   std::multimap<TimePoint, DelayedReply> delayed_;
   std::uint64_t epoch_ = 0;
   std::uint64_t seen_ = 0;

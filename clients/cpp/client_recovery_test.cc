@@ -98,6 +98,20 @@ TEST_F(Recovery, ABrokerThatFallsSilentIsSaidNotToAnswerUntilItIsBack) {
   EXPECT_TRUE(core_.Health(now_).answers);
 }
 
+TEST_F(Recovery, ABrokerThatSaidByeIsStoppedUnlessItIsThereAtOnce) {
+  Welcome();
+  core_.OnMessage(wire::Bye{}, {}, now_);
+  Pass(Millis(499));
+  EXPECT_TRUE(core_.Health(now_).answers) << "it may only have forgotten us";
+  Pass(Millis(1));
+  EXPECT_FALSE(core_.Health(now_).answers);
+  EXPECT_TRUE(core_.Health(now_).stopped);
+  EXPECT_EQ(core_.Health(now_).gives_up_in, ClientOptions().reconnect_timeout - Millis(500));
+  Welcome(true);
+  EXPECT_TRUE(core_.Health(now_).answers);
+  EXPECT_FALSE(core_.Health(now_).stopped);
+}
+
 TEST_F(Recovery, AHostCallThatComesTwiceRunsItsHandlerOnce) {
   Welcome();
   Submit("a");

@@ -117,6 +117,7 @@ struct LinkHealth {
   bool answers = true;   ///< heard of within two and a half of its heartbeats
   Millis gives_up_in{};  ///< until LinkFailed unless it is heard of before
   bool late = false;     ///< a heartbeat is overdue: whether it answers will be known soon
+  bool stopped = false;  ///< it does not answer, and has said BYE before: it was stopped, not lost
 };
 
 /// A console line or a status value of a job that runs. Of a case, here and below, `id` is its name on the

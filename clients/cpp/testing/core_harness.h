@@ -47,6 +47,14 @@ class Core : public ::testing::Test {
     final.retry_after_ms = retry_after_ms;
     core_.OnMessage(final, {ok ? "7" : ""}, now_);
   }
+  void Refused(const std::string& id, const std::string& limit, std::uint32_t retry_after_ms) {
+    wire::Final final;
+    final.id = JobId(id);
+    final.code = Code::kRateLimited;
+    final.limit = limit;
+    final.retry_after_ms = retry_after_ms;
+    core_.OnMessage(final, {""}, now_);
+  }
   void Event(const std::string& id, std::uint32_t attempt, const std::string& text) {
     wire::Event event;
     event.id = JobId(id);
