@@ -80,10 +80,17 @@ BrokerServer::BrokerServer(const ServerOptions& options)
       desk_(core_, SteadyClock::now()) {}
 
 Status ServerOptions::Validate() const {
-  const Status guarded = door.Validate(client_endpoints, worker_endpoints);
-  Status valid = config.Validate();
-  if (guarded || valid) return guarded ? valid : guarded;
-  return Fail(ErrorKind::kInvalid, guarded.error().message + "\n" + valid.error().message);
+  std::string faults;
+  const auto note = [&](const Status& status) {
+    if (!status) faults += (faults.empty() ? "" : "\n") + status.error().message;
+  };
+  note(door.Validate(client_endpoints, worker_endpoints));
+  note(config.Validate());
+  if (!tenants.empty()) {
+    if (const auto read = Tenants::Read(tenants); !read) note(Fail(read.error()));
+  }
+  if (faults.empty()) return {};
+  return Fail(ErrorKind::kInvalid, std::move(faults));
 }
 
 Status BrokerServer::BindAll(Router& router, Side side, const std::vector<std::string>& endpoints) {
@@ -155,7 +162,11 @@ void BrokerServer::Run(int stop_fd, int reload_fd) {
     items[kClients].events = HasRoom() ? ZMQ_POLLIN : 0;
     const auto until_wake = std::chrono::ceil<Millis>(NextWake() - SteadyClock::now());
     Wait(items, std::clamp(until_wake, Millis(0), kLongestSleep));
-    if (ready(kStop)) return health_.Beat(SteadyClock::now(), Readiness::kStopping);
+    if (ready(kStop)) {
+      core_.OnStop();
+      Flush();
+      return health_.Beat(SteadyClock::now(), Readiness::kStopping);
+    }
     if (ready(kReload)) Reload(reload_fd);
     if (ready(kZap) || ready(kClientWatch) || ready(kWorkerWatch) || SteadyClock::now() >= NextLook())
       ServeDoor();

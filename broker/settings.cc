@@ -18,10 +18,12 @@ void Describe(config::Settings& s, BrokerOptions& options) {
   s.List("workers", server.worker_endpoints, "endpoints for workers").Needed().Check(&CheckEndpoint);
   s.Text("key", server.door.key_file, config::kAnyText,
          "file of the broker's secret key (skerry keygen --role broker)")
+      .File()
       .DefaultText("none: only ipc:// endpoints")
       .TradeOff("TCP endpoints are encrypted, and need it");
   s.Text("authorized", server.door.authorized_file, config::kAnyText,
          "file of who may connect by TCP: public keys, their tenants and workers; read again on SIGHUP")
+      .File()
       .DefaultText("none");
   s.Switch("plain_loopback", server.door.plain_loopback, "whether tcp:// on loopback may do without keys")
       .Guarded()
@@ -37,7 +39,8 @@ void Describe(config::Settings& s, BrokerOptions& options) {
       .TradeOff("who may open its file, mode 0600, may drain workers and see every tenant");
   s.Text("tenants", server.tenants, config::kAnyText,
          "path of tenants.toml: weights, rates and limits of tenants; SIGHUP reads it again; none: all are "
-         "alike");
+         "alike")
+      .File();
   s.Text("redis", server.redis.address, config::kAnyText,
          "Redis through which brokers share tenants' rates: /PATH of its socket, HOST:PORT or HOST:PORT/DB; "
          "none: rates are each broker's own")
@@ -48,6 +51,7 @@ void Describe(config::Settings& s, BrokerOptions& options) {
   s.Text("redis_password_file", server.redis.password_file, config::kAnyText,
          "path of a file with its password, which its owner alone may read; none: the variable "
          "SKERRY_REDIS_PASSWORD, or no password")
+      .File()
       .Guarded();
   s.Text("redis_prefix", server.redis.prefix, {1, 64}, "what all keys in it begin with").Check(&CheckPrefix);
   s.Duration("redis_timeout_ms", server.redis.timeout, {1, 10'000},

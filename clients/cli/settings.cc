@@ -44,6 +44,7 @@ void Describe(config::Settings& s, ConnectOptions& options) {
              "how often names of brokers are resolved again, ms");
   s.Text("key", options.key_file, config::kAnyText,
          "file of this client's secret key, for a broker at tcp:// (skerry keygen --role client)")
+      .File()
       .DefaultText("none: ipc:// and plain loopback only");
   s.Text("broker_key", options.broker_key, config::kAnyText,
          "the brokers' public key, where a key is named; of a broker with another, write it behind its place")
@@ -55,7 +56,7 @@ void Describe(config::Settings& s, ConnectOptions& options) {
   s.Text("tenant", options.tenant, {1, kMaxIdBytes}, "tenant of jobs that name none")
       .DefaultText("the one in the key's file, or default");
   s.Text("user", options.user, {0, kMaxIdBytes}, "user of jobs that name none");
-  s.Text("data", options.data, config::kAnyText, "file with answers to host calls (JSON)");
+  s.Text("data", options.data, config::kAnyText, "file with answers to host calls (JSON)").File();
   s.Number("workers", pool.workers, {1, 256}, "private workers to start");
   s.Number("isolates", pool.isolates, {1, 4096}, "jobs at once per private worker").DefaultText("2 x cores");
   s.Number("spares", pool.spares, {0, 4096}, "isolates forked ahead per private worker")
@@ -72,6 +73,7 @@ void Describe(config::Settings& s, ConnectOptions& options) {
   s.Files("libraries", "--library", pool.libraries,
           "a library (CommonJS) that jobs may name in private pools, and its file");
   s.Text("worker_program", pool.worker_program, config::kAnyText, "the private workers' program")
+      .File()
       .Guarded()
       .DefaultText("skerry-worker beside skerry")
       .Check(&CheckProgram);

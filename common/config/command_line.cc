@@ -25,8 +25,8 @@ class ExamplesFirst : public CLI::Formatter {
   HelpText text_;
 };
 
-const char* TypeName(Setting::Kind kind) {
-  switch (kind) {
+const char* TypeName(const Setting& setting) {
+  switch (setting.kind()) {
     case Setting::Kind::kNumber:
       return "N";
     case Setting::Kind::kChoice:
@@ -34,7 +34,7 @@ const char* TypeName(Setting::Kind kind) {
     case Setting::Kind::kFiles:
       return "NAME=PATH";
     default:
-      return "TEXT";
+      return setting.is_file() ? "PATH" : "TEXT";
   }
 }
 
@@ -47,6 +47,35 @@ std::string HelpOf(const Setting& setting) {
   const bool many = setting.kind() == Setting::Kind::kList || setting.kind() == Setting::Kind::kFiles;
   const std::string repeatable = many ? ", repeatable" : "";
   return setting.meaning() + range + repeatable + " (" + setting.default_text() + ")";
+}
+
+/// CLI11 would list them backwards, and not say what was meant.
+int ComplainOfExtras(const CLI::App& app, int argc, char** argv) {
+  const auto commands = app.get_subcommands();
+  const CLI::App& command = commands.empty() ? app : *commands.front();
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  const std::vector<std::string> extras = app.remaining(true);
+  std::string unknown;
+  std::string words;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (std::find(extras.begin(), extras.end(), argument) == extras.end()) continue;
+    const std::string flag = argument.substr(0, argument.find('='));
+    if (flag.starts_with('-') && flag.size() > 1) {
+      const std::string meant = DidYouMean(flag, flags);
+      unknown += (unknown.empty() ? "" : "; ") + ("no flag " + Shown(flag)) +
+                 (meant.empty() ? "" : " (" + meant.substr(2) + ")");
+    } else {
+      words += (words.empty() ? "'" : ", '") + Shown(argument) + "'";
+    }
+  }
+  const std::string name = commands.empty() ? app.get_name() : app.get_name() + " " + command.get_name();
+  // A word behind an unknown flag is most likely its value.
+  const std::string fault = unknown.empty() ? "not expected: " + words : unknown;
+  return Complain(app.get_name(), fault + "; `" + name + " --help` lists all");
 }
 
 }  // namespace
@@ -77,7 +106,7 @@ CLI::Option* CommandLine::AddFlag(const Setting& setting) {
   CLI::Option* option = app_.add_option(flag, texts, HelpOf(setting));
   // One text each time, so that it never swallows a positional argument.
   option->allow_extra_args(false)->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  option->type_name(setting.flag_item().empty() ? TypeName(setting.kind()) : "LIMIT=N");
+  option->type_name(setting.flag_item().empty() ? TypeName(setting) : "LIMIT=N");
   return option;
 }
 
@@ -141,7 +170,11 @@ Start CommandLine::Configure(Settings& settings, const std::function<Status()>& 
 }
 
 Start CommandLine::ConfigureParts(const std::vector<Settings*>& tables) const {
-  return Tell(Load(tables, Collected()));
+  return Tell(LoadParts(tables));
+}
+
+Loaded CommandLine::LoadParts(const std::vector<Settings*>& tables) const {
+  return Load(tables, Collected());
 }
 
 int Complain(const std::string& program, const std::string& fault) {
@@ -152,6 +185,8 @@ int Complain(const std::string& program, const std::string& fault) {
 std::optional<int> ParseArguments(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    return ComplainOfExtras(app, argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kExitUsage;
   }

@@ -56,6 +56,8 @@ class CommandLine {
   Start Configure(Settings& settings, const std::function<Status()>& finish) const;
   /// The same without --print-config, for parts of several tables.
   Start ConfigureParts(const std::vector<Settings*>& tables) const;
+  /// And without a word, for a command whose children look at the whole of them and tell most faults.
+  Loaded LoadParts(const std::vector<Settings*>& tables) const;
 
  private:
   Start Tell(const Loaded& loaded) const;

@@ -98,13 +98,17 @@ class Loader {
       return Complain(place + ": " + Shown(entry.path) + " must be the path of a file");
     }
     if (found_here_ && setting.guarded()) return ComplainOfGuarded(place, entry.path);
-    // operator/ leaves what is absolute as it is.
-    const std::string file = std::filesystem::path(loaded_.file).parent_path() / *path;
-    const auto item = setting.Accept(TextList{entry.path.substr(setting.key().size() + 1) + "=" + file});
+    const auto item =
+        setting.Accept(TextList{entry.path.substr(setting.key().size() + 1) + "=" + BesideFile(*path)});
     if (!item) return Complain(place + ": " + Shown(entry.path) + " " + item.error().message);
     Files& files = files_[&setting];
     if (files.list.empty()) files.place = place;
     files.list.push_back(std::get<TextList>(*item).front());
+  }
+
+  /// Paths of the file are relative to it. operator/ leaves what is absolute as it is.
+  std::string BesideFile(const std::string& path) const {
+    return std::filesystem::path(loaded_.file).parent_path() / path;
   }
 
   void ComplainOfGuarded(const std::string& place, const std::string& path) {
@@ -161,7 +165,10 @@ class Loader {
       return Complain(place + ": " + entry.path + " " + setting->Expectation() + ", got " + other->shown);
     }
     if (found_here_ && setting->guarded()) return ComplainOfGuarded(place, entry.path);
-    auto value = setting->Accept(std::get<Value>(entry.value));
+    Value given = std::get<Value>(entry.value);
+    auto* path = setting->is_file() ? std::get_if<std::string>(&given) : nullptr;
+    if (path != nullptr && !path->empty()) *path = BesideFile(*path);
+    auto value = setting->Accept(std::move(given));
     if (!value) return Complain(place + ": " + entry.path + " " + value.error().message);
     setting->Set(*value, {Source::From::kFile, place});
   }
@@ -230,7 +237,11 @@ class Loader {
       const auto setting = std::find_if(settings.all().begin(), settings.all().end(), [&](const Setting& s) {
         return s.flag() == flag && s.flag_item() == item;
       });
-      if (equals == std::string::npos || setting == settings.all().end()) {
+      if (equals == std::string::npos && setting != settings.all().end()) {
+        Complain(flag + " " + item + ": has no value; say " + flag + " " + item + "=VALUE");
+        continue;
+      }
+      if (setting == settings.all().end()) {
         Complain(flag + " " + Shown(text) + ": must be NAME=VALUE with a name such as " + items.front() +
                  DidYouMean(item, items));
         continue;

@@ -140,7 +140,7 @@ TEST_F(Loading, TellsEveryFaultOfEverySourceAtOnceWithItsPlace) {
           "--jit: was given 2 times; once is enough",
           "--ceiling memoryMB=1: must be NAME=VALUE with a name such as memoryMb; did you mean 'memoryMb'?",
           "--ceiling timeoutMs: must be a whole number, 1 to 86400000, got \"x\"",
-          "--ceiling cpuMs: must be NAME=VALUE with a name such as memoryMb; did you mean 'cpuMs'?",
+          "--ceiling cpuMs: has no value; say --ceiling cpuMs=VALUE",
       }));
   EXPECT_EQ(process_.queued, 100u) << "a faulty value was taken";
 }
@@ -298,6 +298,24 @@ TEST_F(Loading, ATableOfFilesKeepsItsOrderAndItsPathsAreRelativeToTheFile) {
   inputs_.flags["--library"] = {"f=a=b.js"};
   EXPECT_EQ(Faults(), TextList{});
   EXPECT_EQ(process_.libraries, TextList{"f=a=b.js"});
+}
+
+TEST_F(Loading, APathInAFileIsRelativeToItAndElsewhereToTheCurrentFolder) {
+  std::string path;
+  settings_.Text("data", path, {0, 400}, "a file").File();
+  File("[broker]\nclients = [\"x\"]\ndata = \"sub/d.json\"\n", "c.toml");
+  inputs_.config_flag = folder_ / "c.toml";
+  EXPECT_EQ(Faults(), Lines{});
+  EXPECT_EQ(path, (folder_ / "sub/d.json").string());
+  File("[broker]\nclients = [\"x\"]\ndata = \"/abs/d.json\"\n", "c.toml");
+  Faults();
+  EXPECT_EQ(path, "/abs/d.json");
+  File("[broker]\nclients = [\"x\"]\ndata = \"\"\n", "c.toml");
+  Faults();
+  EXPECT_EQ(path, "") << "none";
+  inputs_.flags["--data"] = {"d.json"};
+  Faults();
+  EXPECT_EQ(path, "d.json");
 }
 
 TEST_F(Loading, FaultsOfATableOfFilesAreAllTold) {

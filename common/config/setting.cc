@@ -95,6 +95,11 @@ Setting& Setting::Guarded() {
   return *this;
 }
 
+Setting& Setting::File() {
+  is_file_ = true;
+  return *this;
+}
+
 Setting& Setting::Needed() {
   needed_ = true;
   default_text_ = "none: must be given";
@@ -142,6 +147,7 @@ std::string Setting::RangeText() const {
     case Kind::kChoice:
       return Joined(choices_);
     case Kind::kText:
+      if (is_file_) return "path";
       return range_.minimum == 0 ? "text" : "text of 1 to " + std::to_string(range_.maximum) + " bytes";
     case Kind::kList:
       return "list of texts";

@@ -56,6 +56,8 @@ class Setting {
   /// It names a program or weakens a guard: a skerry.toml that merely lies in the current folder may not set
   /// it, since a folder may come from anybody.
   Setting& Guarded();
+  /// The path of a file or folder: in skerry.toml relative to that file, else to the current folder.
+  Setting& File();
   /// Of a text, or of each text of a list.
   Setting& Check(TextCheck check);
   /// One flag for a family of settings: `--ceiling memoryMb=512`.
@@ -89,6 +91,7 @@ class Setting {
   const Source& source() const { return source_; }
   bool needed() const { return needed_; }
   bool guarded() const { return guarded_; }
+  bool is_file() const { return is_file_; }
   /// Needed, and nothing has filled it.
   bool missing() const;
 
@@ -110,6 +113,7 @@ class Setting {
   TextCheck check_;
   bool needed_ = false;
   bool guarded_ = false;
+  bool is_file_ = false;
   Source source_;
   std::function<void(const Value&)> set_;
   std::function<std::optional<Value>()> get_;

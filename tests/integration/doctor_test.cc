@@ -89,6 +89,18 @@ TEST_F(Doctor, TellsEveryFaultOfTheConfigurationAndFails) {
   EXPECT_EQ(Verdict(report, "job"), "ok") << "the trial job must not depend on the configuration";
 }
 
+TEST_F(Doctor, TellsTheFaultsOfTheTenantsFileAndThatItIsNotThere) {
+  WriteFile(dir_ / "tenants.toml", "[default]\nweigth = 1\n");
+  WriteFile(dir_ / "pool.toml", "[broker]\ntenants = \"tenants.toml\"\n");
+  const Report faulty = Run({"--config", dir_ / "pool.toml"});
+  EXPECT_EQ(faulty.exit_code, 1);
+  EXPECT_NE(faulty.text.find("tenants.toml:2: "), std::string::npos) << faulty.text;
+  std::filesystem::remove(dir_ / "tenants.toml");
+  const Report missing = Run({"--config", dir_ / "pool.toml"});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_NE(missing.text.find((dir_ / "tenants.toml").string()), std::string::npos) << missing.text;
+}
+
 TEST_F(Doctor, WarnsOfASandboxThatWasTurnedOffByFileOrVariable) {
   WriteFile(dir_ / "off.toml", "[worker]\nsandbox = \"off\"\n");
   const Report by_file = Run({"--config", dir_ / "off.toml"});

@@ -206,6 +206,26 @@ TEST_F(UpTest, WhatBrokerAndWorkersRefuseIsToldTogetherBeforeAnythingStarts) {
   EXPECT_TRUE(FolderIsEmpty());
 }
 
+TEST_F(UpTest, FaultsOfFlagsTablesAndTenantsAreToldTogether) {
+  WriteFile(dir_ / "tenants.toml", "[default]\nweigth = 1\n");
+  WriteFile(dir_ / "pool.toml",
+            "[broker]\ntenants = \"tenants.toml\"\nmax_queued = 0\n[worker]\nnonsense = 1\n");
+  const auto result = RunSkerry({"up", "--config", dir_ / "pool.toml", "--isolates", "0"});
+  EXPECT_EQ(result.exit_code, 2);
+  for (const char* line :
+       {"skerry: --isolates: must be", "pool.toml:3: broker.max_queued must be",
+        "tenants.toml:2: ", "pool.toml:5: unknown key worker.nonsense", "nothing was started: "}) {
+    EXPECT_NE(result.err.find(line), std::string::npos) << line << " is not in:\n" << result.err;
+  }
+}
+
+TEST_F(UpTest, TakesTenantsAsAFlag) {
+  WriteFile(dir_ / "tenants.toml", "[default.ceilings]\ntimeoutMs = 1000\n");
+  Start({"--tenants", dir_ / "tenants.toml"});
+  const auto report = RunJobs({Job("over", "return 1").Limit("timeoutMs", 1001)}, {.broker = Ready()});
+  EXPECT_TRUE(IsError(report.At("over"), "VALIDATION", "timeoutMs"));
+}
+
 TEST_F(UpTest, LevelAndFormatOfLogsAreThoseOfAllProcesses) {
   Start({"--log-format", "json", "--log-level", "info"});
   Ready();

@@ -28,6 +28,7 @@ void Describe(config::Settings& s, AgentOptions& options) {
              "how often names of brokers are resolved again, ms");
   s.Text("key", worker.key_file, config::kAnyText,
          "file of this worker's secret key, for a broker at tcp:// (skerry keygen --role worker)")
+      .File()
       .DefaultText("none: ipc:// and plain loopback only");
   s.Text("broker_key", worker.broker_key, config::kAnyText,
          "the brokers' public key, where a key is named; of a broker with another, write it behind its place")
@@ -62,6 +63,7 @@ void Describe(config::Settings& s, AgentOptions& options) {
       .Guarded()
       .TradeOff("best-effort goes on with what the machine has; off is for looking for faults only");
   s.Text("cell", worker.cell_program, config::kAnyText, "path of skerry-cell")
+      .File()
       .Guarded()
       .DefaultText("beside this binary");
   s.Text("id", worker.id, {0, kLongestName}, "name of this worker in logs; a random part is added")

@@ -96,8 +96,7 @@ class UpArguments : public Command {
   }
 
   int Run() override {
-    const auto start = line_.ConfigureParts({&broker_, &worker_});
-    if (start.exit) return *start.exit;
+    if (const auto status = TellFaults(line_.LoadParts({&broker_, &worker_}))) return *status;
     if (!key_.empty()) options_.keys = UpOptions::Keys::kGiven;
     PassOn(broker_, options_.broker_arguments);
     PassOn(worker_, options_.worker_arguments);
@@ -113,16 +112,33 @@ class UpArguments : public Command {
   }
 
  private:
+  /// The exit status, where the broker and workers have nothing to add. Else they find what is wrong with
+  /// variables and the file themselves, in tables and keys that this command does not look at, too; of the
+  /// flags they get those that are sound.
+  std::optional<int> TellFaults(const config::Loaded& loaded) {
+    const bool alone = loaded.file_unread || !options_.worker_program.empty();
+    for (const std::string& fault : loaded.faults) {
+      if (alone || fault.starts_with("--")) config::Complain("skerry", fault);
+    }
+    if (!loaded.faults.empty()) options_.settings = UpOptions::Settings::kFaulty;
+    if (alone && !loaded.faults.empty()) return config::kExitUsage;
+    return std::nullopt;
+  }
   void DescribeBroker() {
     broker_.Text("metrics", metrics_, config::kAnyText,
                  "HOST:PORT on loopback for /metrics, /livez and /readyz");
     broker_.Switch("allow_wasm", allow_wasm_, "whether jobs may ask for WebAssembly");
     broker_.CeilingsOf(ceilings_);
-    broker_.Text("key", key_, config::kAnyText, "file of the broker's secret key, for tcp:// endpoints");
-    broker_.Text("authorized", authorized_, config::kAnyText, "file of who may connect by TCP");
+    broker_.Text("key", key_, config::kAnyText, "file of the broker's secret key, for tcp:// endpoints")
+        .File();
+    broker_.Text("authorized", authorized_, config::kAnyText, "file of who may connect by TCP").File();
+    broker_
+        .Text("tenants", tenants_, config::kAnyText,
+              "file of what each tenant may have; SIGHUP of the broker reads it again")
+        .File();
     // Not its `workers`: here that flag is a number.
     for (const char* key :
-         {"clients", "admin", "key", "authorized", "metrics", "allow_wasm", "ceilings.memoryMb"}) {
+         {"clients", "admin", "key", "authorized", "metrics", "tenants", "allow_wasm", "ceilings.memoryMb"}) {
       line_.AddFlag(broker_.At(key));
     }
   }
@@ -163,6 +179,7 @@ class UpArguments : public Command {
   std::string metrics_;
   std::string key_;
   std::string authorized_;
+  std::string tenants_;
   bool allow_wasm_ = false;
   Ceilings ceilings_;
   WorkerFlags flags_;

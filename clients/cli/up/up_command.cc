@@ -116,7 +116,7 @@ class Up {
       if (!check) return Fail(check.error());
       checks.push_back(std::move(*check));
     }
-    std::string refused;
+    std::string refused = options_.settings == UpOptions::Settings::kFaulty ? "skerry" : "";
     for (const TimePoint until = SteadyClock::now() + kCheckTime; ChildProcess & check : checks) {
       while (!check.Ended() && Interrupts() == 0 && SteadyClock::now() < until) {
         poll(nullptr, 0, static_cast<int>(kCheckInterval.count()));

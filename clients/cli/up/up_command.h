@@ -20,6 +20,8 @@ struct UpOptions {
   std::string admin_endpoint;                 ///< the same
   /// Whether the broker has keys. Its own trial job and workers have none, and come by ipc:// then.
   enum class Keys : std::uint8_t { kNone, kGiven } keys = Keys::kNone;
+  /// Whether something was refused already: nothing is started then, but more faults may be found.
+  enum class Settings : std::uint8_t { kSound, kFaulty } settings = Settings::kSound;
   std::uint64_t workers = 1;
   /// More arguments, as the programs take them.
   std::vector<std::string> broker_arguments;
