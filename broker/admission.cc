@@ -45,6 +45,20 @@ std::optional<JobError> CheckFields(const JobSpec& spec, const std::vector<Paylo
   return std::nullopt;
 }
 
+/// The refusal, where only the tenant's own ceilings are at fault.
+std::optional<JobError> OverTenantsCeiling(const JobSpec& spec, const Ceilings& pools,
+                                           const TenantPolicy& policy) {
+  if (std::holds_alternative<LimitRefusal>(ResolveLimits(spec.limits, pools))) return std::nullopt;
+  for (const auto& [name, value] : spec.limits) {
+    const auto ceiling = policy.ceilings.find(name);
+    if (ceiling == policy.ceilings.end() || value <= ceiling->second) continue;
+    return Invalid(name + " " + std::to_string(value) + " is over tenant '" + spec.tenant.str() +
+                       "'s ceiling of " + std::to_string(ceiling->second),
+                   name);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<JobError> CheckCode(const Payload& code, const Limits& limits) {
@@ -72,8 +86,10 @@ std::variant<Limits, JobError> Admit(const JobSpec& spec, const std::vector<Payl
                    " for this tenant, got " + std::to_string(spec.turn_executions));
   }
   const auto resolved = ResolveLimits(spec.limits, policy.CeilingsBelow(config.ceilings));
-  if (const auto* refusal = std::get_if<LimitRefusal>(&resolved))
+  if (const auto* refusal = std::get_if<LimitRefusal>(&resolved)) {
+    if (auto own = OverTenantsCeiling(spec, config.ceilings, policy)) return *std::move(own);
     return Invalid(refusal->message, refusal->field);
+  }
   const Limits& limits = std::get<Limits>(resolved);
   if (auto refused = CheckCode(payloads[0], limits)) return *std::move(refused);
   if (payloads[1].size() > kMaxInputBytes) {

@@ -107,8 +107,11 @@ std::optional<JobError> JobLedger::CheckLibraries(std::span<const std::string> l
 
 JobError JobLedger::UnknownLibrary(const std::string& name) const {
   const std::set<std::string> known = workers_.Libraries();
-  return MakeError(Code::kValidation, "library '" + name + "' is not known to this pool; known: " +
-                                          (known.empty() ? std::string("none") : Listed(known)));
+  std::string message = "library '" + name + "' is not known to this pool; known: " +
+                        (known.empty() ? std::string("none") : Listed(known));
+  if (known.empty())
+    message += " (its operator adds one: --library NAME=PATH, or [libraries] of skerry.toml)";
+  return MakeError(Code::kValidation, std::move(message));
 }
 
 JobError JobLedger::NeverFits(const Need& need) const {

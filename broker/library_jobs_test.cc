@@ -64,7 +64,9 @@ TEST_F(LibraryJobs, AWorkerThatDoesNotKnowThemHasNoneWhateverItSays) {
   hello.memory_mb = 4096;
   broker_.Say(WorkerPeer("w"), hello);
   Submit("1", {"a"});
-  ExpectRefused("library 'a' is not known to this pool; known: none");
+  ExpectRefused(
+      "library 'a' is not known to this pool; known: none (its operator adds one: --library NAME=PATH, or "
+      "[libraries] of skerry.toml)");
 }
 
 TEST_F(LibraryJobs, MessagePackGoesOnlyToWorkersThatKnowIt) {

@@ -2,6 +2,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace skerry {
@@ -23,6 +24,9 @@ class JsonScanner {
  public:
   JsonScanner(std::string_view text, JsonLayout layout)
       : layout_(layout), at_(text.data()), end_(text.data() + text.size()) {}
+
+  /// Where it stopped.
+  const char* at() const { return at_; }
 
   bool Document() {
     if (!Value()) return false;
@@ -110,7 +114,7 @@ class JsonScanner {
     while (at_ < end_) {
       const char c = *at_++;
       if (c == '"') return true;
-      if (static_cast<unsigned char>(c) < 0x20) return false;
+      if (static_cast<unsigned char>(c) < 0x20) return Back();
       if (c == '\\' && !Escape()) return false;
     }
     return false;
@@ -119,11 +123,18 @@ class JsonScanner {
   bool Escape() {
     if (at_ == end_) return false;
     const char c = *at_++;
-    if (c != 'u') return std::string_view("\"\\/bfnrt").find(c) != std::string_view::npos;
+    if (c != 'u') return std::string_view("\"\\/bfnrt").find(c) != std::string_view::npos || Back();
     for (int i = 0; i < 4; ++i) {
-      if (at_ == end_ || !IsHexDigit(*at_++)) return false;
+      if (at_ == end_) return false;
+      if (!IsHexDigit(*at_++)) return Back();
     }
     return true;
+  }
+
+  /// False: the character just read is the fault.
+  bool Back() {
+    --at_;
+    return false;
   }
 
   bool Digits() {
@@ -149,6 +160,26 @@ class JsonScanner {
   std::vector<bool> open_;  // the containers around the current position
 };
 
+bool IsLetter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// What stands at the beginning of `rest` and should not.
+std::string WhatIsWrong(std::string_view rest) {
+  if (rest.empty()) return "it ends too early";
+  std::size_t letters = 0;
+  while (letters < std::min<std::size_t>(rest.size(), 24) && IsLetter(rest[letters])) ++letters;
+  const std::string word(rest.substr(0, letters));
+  // Of other languages' writers: json.dumps of Python, repr, JavaScript.
+  for (const char* known : {"NaN", "Infinity", "None", "True", "False", "undefined"}) {
+    if (word == known) return word + " is not JSON";
+  }
+  if (letters > 0) return "unexpected " + word;
+  const char c = rest.front();
+  if (c > 0x20 && c < 0x7f) return std::string("unexpected ") + c;
+  return static_cast<unsigned char>(c) < 0x20 ? "a control character" : "an unexpected character";
+}
+
 }  // namespace
 
 bool IsUtf8(std::string_view text) {
@@ -157,6 +188,20 @@ bool IsUtf8(std::string_view text) {
 
 bool IsJson(std::string_view text, JsonLayout layout) {
   return IsUtf8(text) && JsonScanner(text, layout).Document();
+}
+
+std::string JsonFaultIn(std::string_view text) {
+  JsonScanner scanner(text, JsonLayout::kFree);
+  if (scanner.Document()) return {};
+  const auto place = static_cast<std::size_t>(scanner.at() - text.data());
+  const std::string_view before = text.substr(0, place);
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  const std::string_view line = before.substr(lines == 0 ? 0 : before.rfind('\n') + 1);
+  // All but the bytes that continue a character.
+  const auto characters = std::count_if(
+      line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+  const std::string where = lines == 0 ? "" : "line " + std::to_string(lines + 1) + ", ";
+  return where + "column " + std::to_string(characters + 1) + ": " + WhatIsWrong(text.substr(place));
 }
 
 }  // namespace skerry

@@ -5,6 +5,7 @@
 // does not link simdjson.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace skerry {
@@ -17,5 +18,8 @@ enum class JsonLayout : bool {
 bool IsUtf8(std::string_view text);
 /// Whether `text` is exactly one JSON value (RFC 8259) in UTF-8, of any depth.
 bool IsJson(std::string_view text, JsonLayout layout = JsonLayout::kFree);
+/// Where UTF-8 `text` stops being JSON, and by what: "column 19: NaN is not JSON", "line 2, column 1: ...".
+/// Columns count characters. Empty: it is JSON.
+std::string JsonFaultIn(std::string_view text);
 
 }  // namespace skerry

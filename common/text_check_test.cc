@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "common/utf8.h"
 
 namespace skerry {
@@ -105,6 +107,26 @@ TEST(CutUtf8, NeverSplitsACharacter) {
   const std::string text = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80";  // 1, 2, 3 and 4 bytes
   const std::size_t expected[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10};
   for (std::size_t max = 0; max < 12; ++max) EXPECT_EQ(CutUtf8(text, max).size(), expected[max]) << max;
+}
+
+TEST(JsonFaultIn, SaysWhereAndByWhatATextStopsBeingJson) {
+  const std::pair<const char*, const char*> texts[] = {
+      {R"({"a":NaN})", "column 6: NaN is not JSON"},
+      {R"([1,-Infinity])", "column 5: Infinity is not JSON"},
+      {R"({"a":True})", "column 6: True is not JSON"},
+      {R"({'a':1})", "column 2: unexpected '"},
+      {R"([1,])", "column 4: unexpected ]"},
+      {R"({"a":1} x)", "column 9: unexpected x"},
+      {R"({"a":1)", "column 7: it ends too early"},
+      {"", "column 1: it ends too early"},
+      {R"({"é":"\x"})", "column 8: unexpected x"},
+      {R"(["\u12g4"])", "column 7: unexpected g"},
+      {"[\"a\tb\"]", "column 4: a control character"},
+      {"{\n \"a\": 1,\n}", "line 3, column 1: unexpected }"},
+      {"[\xc3\xa9]", "column 2: an unexpected character"},
+  };
+  for (const auto& [text, fault] : texts) EXPECT_EQ(JsonFaultIn(text), fault) << text;
+  EXPECT_EQ(JsonFaultIn("[1]"), "");
 }
 
 }  // namespace

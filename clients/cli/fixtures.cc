@@ -2,6 +2,9 @@
 
 #include <simdjson.h>
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -91,7 +94,8 @@ Result<Fixtures> Fixtures::Parse(std::string_view json) {
   const simdjson::padded_string padded(json);
   ondemand::document document;
   ondemand::object object;
-  if (!IsJson(json) || parser.iterate(padded).get(document) != simdjson::SUCCESS ||
+  if (!IsJson(json)) return Fail(ErrorKind::kInvalid, "fixtures are not JSON: " + JsonFaultIn(json));
+  if (parser.iterate(padded).get(document) != simdjson::SUCCESS ||
       document.get_object().get(object) != simdjson::SUCCESS) {
     return Fail(ErrorKind::kInvalid, "fixtures must be one JSON object");
   }
@@ -121,7 +125,13 @@ Result<Fixtures> Fixtures::Parse(std::string_view json) {
 Result<Fixtures> Fixtures::Load(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) return Fail(ErrorKind::kInvalid, "cannot read fixtures from " + path);
+  const bool folder = std::filesystem::is_directory(path);  // it opens, and only fails when it is read
+  if (!file || folder) {
+    return Fail(ErrorKind::kInvalid,
+                "cannot read fixtures from " + path + ": " + std::strerror(folder ? EISDIR : errno));
+  }
+  // An empty file, too, is no fixtures.
+  text << file.rdbuf();
   auto fixtures = Parse(text.str());
   if (!fixtures) return Fail(ErrorKind::kInvalid, path + ": " + fixtures.error().message);
   return fixtures;

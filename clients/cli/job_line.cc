@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "clients/cli/json_text.h"
+#include "clients/cli/job_line_names.h"
 #include "clients/cpp/spec_faults.h"
 #include "common/limits.h"
 #include "common/text_check.h"
@@ -68,8 +68,10 @@ MaybeFault Whole(ondemand::value& value, std::string_view field, std::int64_t mi
   // Not simdjson's own parser: it refuses numbers past its range, which here deserve the same message as any
   // other.
   number = std::strtod(raw.c_str(), nullptr);
-  if (!std::isfinite(number) || std::fabs(number) > kLargest)
-    return Wrong(field, "is out of range: " + raw.substr(0, 40));
+  if (!std::isfinite(number) || std::fabs(number) > kLargest) {
+    return Wrong(field, "is out of range: " + raw.substr(0, 40) + "; numbers from " +
+                            std::to_string(minimum) + " to 9007199254740991 can be read");
+  }
   if (number != std::floor(number)) return Wrong(field, "must be a whole number, got " + raw.substr(0, 40));
   if (number < static_cast<double>(minimum)) {
     return Wrong(field, "must be at least " + std::to_string(minimum) + ", got " + raw.substr(0, 40));
@@ -111,7 +113,7 @@ MaybeFault OneLimit(ondemand::field& field, RequestedLimits& limits) {
     return Wrong("limits", "has a name that is not text");
   const std::string name(key);
   ondemand::value value = field.value();
-  if (!LimitByName(name)) return Fault{"unknown limit limits." + name.substr(0, 64), name.substr(0, 64)};
+  if (!LimitByName(name)) return Fault{UnknownLimit(name), name.substr(0, 64)};
   for (const auto& [known, number] : limits) {
     if (known == name) return Fault{"limits." + name + " is given twice", name};
   }
@@ -122,7 +124,10 @@ MaybeFault OneLimit(ondemand::field& field, RequestedLimits& limits) {
   }
   // A pool's own ceiling is its broker's to say; what none could allow is known without asking one.
   if (number > static_cast<double>(spec.hard_maximum)) {
-    return Fault{"limits." + name + " must be at most " + std::to_string(spec.hard_maximum), name};
+    return Fault{"limits." + name + " must be at most " + std::to_string(spec.hard_maximum) +
+                     ", whatever a pool allows (" + std::to_string(spec.default_ceiling) +
+                     " where nobody has set its ceiling)",
+                 name};
   }
   limits.emplace_back(name, static_cast<std::uint64_t>(number));
   return std::nullopt;
@@ -312,7 +317,7 @@ MaybeFault Field(std::string_view name, ondemand::value& value, JobLine& line) {
   }
   bool known = true;
   if ((fault = SharingField(name, value, line, known)) || known) return fault;
-  return Fault{"unknown field " + std::string(name.substr(0, 64)), {}};
+  return Fault{UnknownField(name), {}};
 }
 
 /// What fields forbid or need each other.
@@ -386,7 +391,9 @@ std::variant<JobLine, LineFault> JobLineParser::Parse(std::string_view line, std
   // simdjson's on-demand reader checks only what it visits: the whole line is checked first.
   if (!IsJson(line)) {
     const bool text = simdjson::validate_utf8(line.data(), line.size());
-    return LineFault{line_id, false, LineError(number, text ? "not valid JSON" : "not valid UTF-8")};
+    return LineFault{
+        line_id, false,
+        LineError(number, text ? "not valid JSON: " + JsonFaultIn(line) : std::string("not valid UTF-8"))};
   }
   JobLine job;
   JobSpec& spec = job.job.spec;

@@ -207,7 +207,14 @@ TEST(JobLine, AFaultNamesItsFieldAndItsLimit) {
       {R"({"id":"a","code":1})", "code must be a string", ""},
       {R"({"id":"a","code":null})", "code must be a string", ""},
       {R"({"id":"a","code":"\ud800"})", "code has an escape", ""},
-      {R"({"id":"a","code":"","cod":1})", "unknown field cod", ""},
+      {R"({"id":"a","code":"","cod":1})", "unknown field cod; did you mean 'code'?", ""},
+      {R"({"id":"a","code":"","limts":{}})", "unknown field limts; did you mean 'limits'?", ""},
+      {R"({"id":"a","code":"","timeoutMs":1})", "unknown field timeoutMs: it is a limit, limits.timeoutMs",
+       ""},
+      {R"({"id":"a","code":"","timeoutms":1})", "unknown field timeoutms; did you mean 'limits.timeoutMs'?",
+       ""},
+      {R"({"id":"a","code":"","limits":{"timeoutms":1}})",
+       "unknown limit limits.timeoutms; did you mean 'timeoutMs'?", "timeoutms"},
       {R"({"id":"a","code":"","code":""})", "code is given twice", ""},
       {R"({"id":"a","code":"","mode":"fun"})", "mode must be function, script or module", ""},
       {R"({"id":"a","code":"","retry":"maybe"})", "retry must be", ""},
@@ -218,7 +225,8 @@ TEST(JobLine, AFaultNamesItsFieldAndItsLimit) {
       {R"({"id":"a","code":"","priority":-101})", "priority must be at least -100", ""},
       {R"({"id":"a","code":"","deadlineMs":0})", "deadlineMs must be at least 1", ""},
       {R"({"id":"a","code":"","wasm":1})", "wasm must be true or false", ""},
-      {R"({"id":"a","code":"","seed":9007199254740992})", "seed is out of range", ""},
+      {R"({"id":"a","code":"","seed":9007199254740992})",
+       "seed is out of range: 9007199254740992; numbers from 0 to 9007199254740991", ""},
       {R"({"id":"a","code":"","seed":-1})", "seed must be at least 0", ""},
       {R"({"id":"a","code":"","seed":1.5})", "seed must be a whole number", ""},
       {R"({"id":"a","code":"","seed":"1"})", "seed must be a whole number", ""},
@@ -266,7 +274,8 @@ TEST(JobLine, AFaultNamesItsFieldAndItsLimit) {
       {R"({"id":"a","code":"","limits":{"timeoutMs":null}})", "limits.timeoutMs must be a whole number",
        "timeoutMs"},
       {R"({"id":"a","code":"","limits":{"memoryMb":4}})", "limits.memoryMb must be at least 8", "memoryMb"},
-      {R"({"id":"a","code":"","limits":{"memoryMb":999999}})", "limits.memoryMb must be at most", "memoryMb"},
+      {R"({"id":"a","code":"","limits":{"memoryMb":999999}})",
+       "limits.memoryMb must be at most 16384, whatever a pool allows (1024 ", "memoryMb"},
       {R"({"id":"a","code":"","limits":{"timeoutMs":5,"timeoutMs":5}})", "limits.timeoutMs is given twice",
        "timeoutMs"},
   };
@@ -290,6 +299,28 @@ TEST(JobLine, TheIdIsFoundEvenBehindTheFault) {
   EXPECT_EQ(FaultOf(R"({"cases":[)" + many + R"(],"code":"x","id":"late"})").id, "late");
   EXPECT_EQ(FaultOf(R"({"id":7,"code":"x"})").id, "12");
   EXPECT_EQ(FaultOf(R"({"id":"","code":"x"})").id, "12");
+}
+
+TEST(JobLine, NoFieldThatIsOfferedIsUnknownItself) {
+  // A letter less of a name offers that name, and the name itself is never called unknown.
+  for (const char* name :
+       {"id",         "code",   "input",     "mode",  "limits",   "tenant", "user",        "priority",
+        "deadlineMs", "retry",  "admission", "wasm",  "seed",     "clock",  "receipt",     "libraries",
+        "cases",      "stopOn", "program",   "reuse", "encoding", "turn",   "onDisconnect"}) {
+    JobLineParser parser({});
+    const auto parsed = parser.Parse(R"({")" + std::string(name) + R"(":{"x":[]}})", 1);
+    const auto* fault = std::get_if<LineFault>(&parsed);
+    ASSERT_NE(fault, nullptr) << name;
+    EXPECT_EQ(fault->error.message.find("unknown field"), std::string::npos) << fault->error.message;
+    const std::string typo = name + std::string("x");
+    const std::string offer = "unknown field " + typo + "; did you mean '" + name + "'?";
+    EXPECT_NE(FaultOf("{\"" + typo + "\":1}").error.message.find(offer), std::string::npos) << typo;
+  }
+}
+
+TEST(JobLine, WhatIsNotJsonIsSaidWithItsPlace) {
+  EXPECT_EQ(FaultOf(R"({"id":"a","input":NaN})").error.message,
+            "line 12: not valid JSON: column 19: NaN is not JSON");
 }
 
 TEST(JobLine, AParserIsGoodForManyLines) {

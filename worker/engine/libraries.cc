@@ -41,8 +41,10 @@ void Require(const v8::FunctionCallbackInfo<v8::Value>& info) {
   v8::Local<v8::Value> exports;
   if (!libraries->Has(context, info[0]).FromMaybe(false)) {
     const std::string name = ToUtf8Prefix(isolate, info[0].As<v8::String>(), kMaxNameBytes).text;
-    isolate->ThrowError(
-        Literal(isolate, "require: no library '" + name + "' here; this job has: " + NamesIn(libraries)));
+    isolate->ThrowError(Literal(
+        isolate,
+        "require: no library '" + name + "' here; " +
+            (libraries->Size() == 0 ? "none comes before this one" : "this job has: " + NamesIn(libraries))));
   } else if (libraries->Get(context, info[0]).ToLocal(&exports)) {
     info.GetReturnValue().Set(exports);
   }

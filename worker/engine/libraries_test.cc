@@ -78,8 +78,8 @@ TEST(Library, FindsThoseBeforeItAndNotThoseBehind) {
   EXPECT_EQ(RunWith(chain, "return [require('c')(), require('b') === require('b')]").outcome.value,
             "[3,true]");
   EXPECT_EQ(RunWith({{"b", "require('a')"}, {"a", ""}}, "return 1").Verdict(),
-            "not loaded: library 'b' cannot be loaded: Error: require: no library 'a' here; this job has:  "
-            "(b:1:1)");
+            "not loaded: library 'b' cannot be loaded: Error: require: no library 'a' here; none comes "
+            "before this one (b:1:1)");
 }
 
 TEST(Library, ThatFailsIsToldInOneLine) {
