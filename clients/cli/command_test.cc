@@ -169,6 +169,27 @@ TEST_F(Command, AnUnknownCommandIsNamedWithThoseThatThereAre) {
       << Text("stderr");
 }
 
+TEST_F(Command, AnUnknownFlagIsNamedWithTheOneThatIsNear) {
+  const std::string jobs = Jobs("{\"code\":\"echo\"}\n");
+  EXPECT_EQ(Run({"run", jobs, "--isolate", "4", "--frobnicate=1"}), 2);
+  EXPECT_EQ(
+      Text("stderr"),
+      "skerry: no flag --isolate (did you mean '--isolates'?); no flag --frobnicate; `skerry run --help` "
+      "lists all\n");
+  EXPECT_EQ(Run({"run", jobs, "second.jsonl", "third"}), 2);
+  EXPECT_EQ(Text("stderr"), "skerry: not expected: 'second.jsonl', 'third'; `skerry run --help` lists all\n");
+}
+
+TEST_F(Command, WhatAPrivateProcessRefusesIsNotFollowedByNoise) {
+  EXPECT_EQ(Run({"run", Jobs("{\"code\":\"echo\"}\n"), "--library", "x=" + (folder_ / "none.js")}), 2);
+  const std::string told = Text("stderr");
+  EXPECT_EQ(
+      told.rfind("skerry: nothing was run: what skerry-worker cannot take is above\n"),
+      told.size() - std::string("skerry: nothing was run: what skerry-worker cannot take is above\n").size())
+      << told;
+  EXPECT_EQ(told.find("jobs in"), std::string::npos) << told;
+}
+
 TEST_F(Command, KillingItLeavesNoProcess) {
   const pid_t pid = Start(RunArguments(Jobs(ManyJobs(10, "log on;hang"))));
   ASSERT_TRUE(Eventually([&] { return ProcessesLeft() >= 2; }));
@@ -243,6 +264,35 @@ TEST_F(Command, ExecRunsAProgramOncePerInputOfAFile) {
   arguments.emplace_back("--stop-on-failure");
   EXPECT_EQ(Run(arguments), 1);
   EXPECT_NE(Text("stdout").find(R"("code":"RUNTIME")"), std::string::npos);
+}
+
+TEST_F(Command, CasesOfExecThatAnInterruptLeftOverHaveNoLinesAndAreCounted) {
+  std::ofstream(folder_ / "tool.js") << "sleep 20;echo";
+  std::ofstream inputs(folder_ / "inputs");
+  for (int i = 0; i < 400; ++i) inputs << i << "\n";
+  inputs.close();
+  const pid_t pid = Start({"exec", folder_ / "tool.js", "--cases", folder_ / "inputs", "--worker-program",
+                           SKERRY_BIN_DIR "/skerry-fake-worker"});
+  ASSERT_TRUE(Eventually([&] { return !Text("stdout").empty(); }));
+  kill(pid, SIGINT);
+  EXPECT_EQ(Wait(pid), 130);
+  const std::string lines = Text("stdout");
+  EXPECT_EQ(lines.find("CANCELLED"), std::string::npos) << lines;
+  EXPECT_EQ(lines.find("summary"), std::string::npos) << lines;
+  const auto done = std::count(lines.begin(), lines.end(), '\n');
+  EXPECT_NE(Text("stderr").find("interrupted: " + std::to_string(400 - done) + " cases not run"),
+            std::string::npos)
+      << Text("stderr");
+}
+
+TEST_F(Command, ARateOfTheTenantIsWaitedOut) {
+  testing::Processes pool;
+  std::ofstream(folder_ / "tenants.toml") << "[default]\nrate = 50\nburst = 5\n";
+  pool.StartBroker({"--tenants", folder_ / "tenants.toml"});
+  pool.StartWorker(4);
+  EXPECT_EQ(Run({"run", Jobs(ManyJobs(40, "echo")), "-o", out(), "--broker", pool.clients()}), 0);
+  EXPECT_EQ(Results().size(), 40u);
+  EXPECT_NE(Text("stderr").find("40 ok"), std::string::npos) << Text("stderr");
 }
 
 TEST_F(Command, InputsThatExecCannotReadAreExitTwoBeforeAnythingRuns) {

@@ -13,6 +13,7 @@ namespace {
 constexpr const char* kExamples =
     "  skerry exec tool.js --input '{\"x\":1}'\n"
     "  skerry exec tool.js --cases inputs.jsonl --stop-on-failure\n"
+    "  skerry exec scorer.js --library lodash=node_modules/lodash/lodash.js\n"
     "  skerry exec tool.mjs --data fixtures.json --timeout-ms 500\n"
     "  echo 'return 6 * 7' | skerry exec -\n"
     "  skerry exec tool.js --broker ipc:///run/skerry/clients\n";
@@ -41,6 +42,12 @@ class ExecArguments : public Command {
     app->add_option("--clock", options_.clock,
                     "real, frozen (2025-01-01), or the ms since the epoch at which time "
                     "stands still");
+    libraries_ = app->add_option("--libraries", options_.libraries,
+                                 "names of libraries for the program's require, as A,B or repeated (those of "
+                                 "--library)")
+                     ->delimiter(',')
+                     ->allow_extra_args(false)
+                     ->type_name("NAMES");
     app->add_flag("--receipt", options_.receipt, "say on stderr what was run, so that it can be run again");
     for (ExecLimit& limit : limits_) {
       app->add_option(limit.option, limit.value, "the job's limit " + std::string(NameOf(limit.id)));
@@ -64,6 +71,7 @@ class ExecArguments : public Command {
       return config::Complain("skerry", "--cases stands in place of --input");
     if (stop_on_failure_) options_.stop_on = StopOn::kFirstFailure;
     if (cases_->count() == 0) UseOneSlot();
+    if (libraries_->count() == 0) UseGivenLibraries();
     for (const ExecLimit& limit : limits_) {
       if (limit.value) options_.limits.emplace_back(std::string(NameOf(limit.id)), *limit.value);
     }
@@ -80,6 +88,13 @@ class ExecArguments : public Command {
     pool.memory_mb.reset();
   }
 
+  /// Who names a library for this one program wants to have it there.
+  void UseGivenLibraries() {
+    if (settings_.At("libraries").source().from != config::Source::From::kFlag) return;
+    for (const std::string& library : options_.connect.pool.libraries)
+      options_.libraries.push_back(library.substr(0, library.find('=')));
+  }
+
   ExecOptions options_;
   std::vector<ExecLimit> limits_ = {{"--timeout-ms", LimitId::kTimeoutMs, {}},
                                     {"--cpu-ms", LimitId::kCpuMs, {}},
@@ -89,6 +104,7 @@ class ExecArguments : public Command {
   config::CommandLine line_;
   CLI::Option* file_ = nullptr;
   CLI::Option* cases_ = nullptr;
+  CLI::Option* libraries_ = nullptr;
   bool stop_on_failure_ = false;
 };
 

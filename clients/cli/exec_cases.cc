@@ -1,6 +1,8 @@
 #include "clients/cli/exec_cases.h"
 
+#include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -35,8 +37,12 @@ class Lines {
     } else if (auto* final = std::get_if<JobFinal>(&event)) {
       const std::string events = std::move(events_[final->id]);
       events_.erase(final->id);
+      const auto& error = final->outcome.error;
+      if (interrupted_ && error && error->code == Code::kCancelled) return ++not_run_, std::nullopt;
       return Print(CaseLine(*final->of_case, Checked(std::move(final->outcome)), events));
     } else if (auto* ended = std::get_if<CasesEnded>(&event)) {
+      // A summary of less than all is none.
+      if (not_run_ > 0) return SayInterrupted();
       if (auto failed = Print(SummaryLine(ended->id, ended->summary))) return failed;
       return ended->summary.ok == ended->summary.cases ? kExitOk : kExitJobsFailed;
     } else if (auto* failed = std::get_if<LinkFailed>(&event)) {
@@ -45,7 +51,17 @@ class Lines {
     return std::nullopt;
   }
 
+  /// What ends as cancelled from now on has no line.
+  void BeginInterrupt() { interrupted_ = true; }
+
  private:
+  int SayInterrupted() const {
+    const std::string cases = not_run_ == 1 ? " case" : " cases";
+    return Complain("interrupted: " + std::to_string(not_run_) + cases +
+                        " not run; `skerry run` of a job with `cases`, with --output FILE, could go on with "
+                        "--resume",
+                    kExitInterrupted);
+  }
   static std::optional<int> Print(const std::string& line) {
     if (std::fwrite(line.data(), 1, line.size(), stdout) == line.size() && std::fflush(stdout) == 0)
       return std::nullopt;
@@ -53,6 +69,8 @@ class Lines {
   }
 
   std::unordered_map<JobId, std::string> events_;
+  bool interrupted_ = false;
+  std::uint64_t not_run_ = 0;
 };
 
 }  // namespace
@@ -68,7 +86,7 @@ Result<std::vector<std::string>> ReadInputs(const std::string& path) {
     if (got == LineReader::Got::kNotYet) continue;
     if (got == LineReader::Got::kTooLong) return Fail(ErrorKind::kInvalid, where + " is too long");
     if (got == LineReader::Got::kEnd) break;
-    if (!IsJson(line)) return Fail(ErrorKind::kInvalid, where + " is not JSON");
+    if (!IsJson(line)) return Fail(ErrorKind::kInvalid, where + " is not JSON: " + JsonFaultIn(line));
     if (inputs.size() == kMaxCases)
       return Fail(ErrorKind::kInvalid, path + " has more than " + std::to_string(kMaxCases) + " inputs");
     inputs.emplace_back(line);
@@ -90,7 +108,10 @@ int ExecCases(Connection& connection, CasesRequest request) {
   for (;;) {
     if (const auto line = waiting.Check(count, client.Health(), SteadyClock::now())) Complain(*line, kExitOk);
     if (Interrupts() > 1) return kExitInterrupted;
-    if (Interrupts() > 0 && !std::exchange(cancelled, true)) client.Cancel(id);
+    if (Interrupts() > 0 && !std::exchange(cancelled, true)) {
+      lines.BeginInterrupt();
+      client.Cancel(id);
+    }
     if (auto failure = connection.Failure()) return Complain(failure->message, ExitCodeOf(*failure));
     auto event = client.Next(kWait);
     if (!event) continue;

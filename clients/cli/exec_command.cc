@@ -53,12 +53,13 @@ Result<JobRequest> ReadProgram(const ExecOptions& options) {
   if (!simdjson::validate_utf8(job.code))
     return Fail(ErrorKind::kInvalid, options.file + " is not UTF-8 text");
   if (!options.input.empty() && !IsJson(options.input))
-    return Fail(ErrorKind::kInvalid, "--input is not JSON");
+    return Fail(ErrorKind::kInvalid, "--input is not JSON: " + JsonFaultIn(options.input));
   job.input = options.input;
   job.spec.id = JobId("exec");
   job.spec.tenant = TenantId(options.connect.tenant);
   job.spec.user = UserId(options.connect.user);
   job.spec.limits = options.limits;
+  job.spec.libraries = options.libraries;
   const std::string mode = !options.mode.empty()            ? options.mode
                            : options.file.ends_with(".mjs") ? "module"
                                                             : "function";

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "clients/cli/connection.h"
 #include "common/job.h"
@@ -20,6 +21,7 @@ struct ExecOptions {
   StopOn stop_on = StopOn::kNever;
   std::string mode;  ///< empty: module for .mjs, else function
   RequestedLimits limits;
+  std::vector<std::string> libraries;  ///< that the program may `require`
   std::optional<std::uint64_t> seed;
   std::string clock;  ///< real, frozen, or ms since the epoch; empty: real
   bool receipt = false;

@@ -124,7 +124,7 @@ std::uint64_t JobRun::NotRunOf(const std::variant<JobLine, LineFault>& parsed) c
   const auto* line = std::get_if<JobLine>(&parsed);
   if (line == nullptr) return 1;
   const std::string& id = line->job.spec.id.str();
-  if (results_.done().Contains(id)) return 0;
+  if (results_.done().Contains(id) && !results_.HasGrown(id, line->cases.size())) return 0;
   if (line->cases.empty()) return 1;
   std::uint64_t left = 0;
   for (std::size_t i = 0; i < line->cases.size(); ++i) {
@@ -182,11 +182,12 @@ void JobRun::TakeJob(JobLine line) {
     // Whatever becomes of this line, later ones may name it.
     if (line.job.spec.program) programs_.Keep(line.job.program);
   }
-  if (results_.done().Contains(id)) {
-    // A repeated id had its VALIDATION line in the run before.
-    seen_.Insert(id);
+  const bool has_result = results_.done().Contains(id);
+  const bool first = seen_.Insert(id);
+  // A repeated id had its VALIDATION line in the run before.
+  if (has_result && (!first || !results_.HasGrown(id, line.cases.size()))) {
     Skip(id, line.cases.size());
-  } else if (!seen_.Insert(id)) {
+  } else if (!first) {
     WriteFault(id, LineError(reader_.number(), "id \"" + id + "\" is repeated"));
   } else {
     held_line_ = reader_.number();

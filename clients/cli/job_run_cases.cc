@@ -1,6 +1,7 @@
 // Lines with cases: which of them are left to run, their lines, and their summaries.
 #include <utility>
 
+#include "clients/cli/exit_codes.h"
 #include "clients/cli/job_run.h"
 #include "clients/cli/result_line.h"
 
@@ -28,6 +29,14 @@ std::optional<JobRun::Held> JobRun::PrepareCases(JobLine line) {
   PendingCases& pending = pending_cases_[id];
   pending.line = held_line_;
   pending.summary = results_.kept_cases().Of(id.str());
+  if (results_.done().Contains(id.str())) {
+    auto all = results_.CasesOf(id.str());
+    if (!all) {
+      Stop(kExitCannotWrite, all.error().message);
+      return std::nullopt;
+    }
+    pending.summary = *all;
+  }
   if (request.stop_on == StopOn::kFirstFailure && pending.summary.failed() > 0) {
     for (const std::uint32_t number : std::exchange(request.numbers, {})) {
       const Outcome outcome = CancelledUnrun(kStoppedByFailure);

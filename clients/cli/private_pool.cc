@@ -106,8 +106,11 @@ std::optional<Error> PrivatePool::Failure() {
       const auto ended = child.Ended();
       if (!ended) continue;
       // It has said on stderr what is wrong with what we passed on to it.
-      const bool refused = child.exit_status() == kExitUsage;
-      return Error{refused ? ErrorKind::kInvalid : ErrorKind::kUnavailable, child.program() + " " + *ended};
+      if (child.exit_status() == kExitUsage) {
+        const std::string name = child.program().substr(child.program().rfind('/') + 1);
+        return Error{ErrorKind::kInvalid, "nothing was run: what " + name + " cannot take is above"};
+      }
+      return Error{ErrorKind::kUnavailable, child.program() + " " + *ended};
     }
   }
   return std::nullopt;

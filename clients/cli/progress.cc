@@ -31,9 +31,11 @@ std::string BarText(const Tally& tally, double fraction, double seconds, std::si
   }
   text += Grouped(tally.total()) + " jobs";
   if (seconds > 0.5)
-    text += "  " + Grouped(static_cast<std::uint64_t>(static_cast<double>(tally.total()) / seconds)) + "/s";
+    text +=
+        "  " + Grouped(static_cast<std::uint64_t>(static_cast<double>(tally.dealt_with()) / seconds)) + "/s";
   text += "  " + Grouped(tally.ok()) + " ok";
-  if (tally.errors() > 0) text += "  " + Grouped(tally.errors()) + " failed";
+  if (tally.failed() > 0) text += "  " + Grouped(tally.failed()) + " failed";
+  if (tally.cancelled() > 0) text += "  " + Grouped(tally.cancelled()) + " cancelled";
   return text.substr(0, columns > 1 ? columns - 1 : 0);
 }
 

@@ -193,6 +193,30 @@ void ResultFile::Note(const KeptLine& kept) {
   }
 }
 
+bool ResultFile::HasGrown(const std::string& id, std::size_t cases) const {
+  if (cases == 0 || !done_.Contains(id) || !done_.Contains(KeptCases::Key(id, 0))) return false;
+  // Cases behind a summary: their own never came.
+  return !done_.Contains(KeptCases::Key(id, cases - 1)) || kept_cases_.Of(id).cases > 0;
+}
+
+Result<CasesSummary> ResultFile::CasesOf(const std::string& id) {
+  if (!all_cases_) {
+    auto reader = LineReader::Open(path_);
+    if (!reader) return Fail(reader.error());
+    all_cases_.emplace();
+    ondemand::parser parser;
+    std::string_view line;
+    while (reader->Next(kForever, line) == LineReader::Got::kLine) {
+      const KeptLine kept = ReadLine(parser, line);
+      if (kept.of != Of::kCase || kept.kept == Kept::kUnreadable) continue;
+      CasesSummary& summary = (*all_cases_)[kept.id];
+      kept.kept == Kept::kOk ? summary.Count() : summary.Count(kept.code);
+    }
+    if (!reader->broken().empty()) return Fail(ErrorKind::kInternal, path_ + ": " + reader->broken());
+  }
+  return (*all_cases_)[id];
+}
+
 Status ResultFile::TakeOutFaults() {
   const std::string beside = path_ + ".resume.tmp";
   Fd out(open(beside.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666));

@@ -36,7 +36,10 @@ void AppendPosition(std::string& out, std::string_view key, std::uint32_t value)
   out += value == 0 ? "null" : std::to_string(value);
 }
 
-void AppendError(std::string& out, const JobError& error) {
+/// Whether an error is a program's, which has a place in it, or one that stands for those of many cases.
+enum class ErrorOf : std::uint8_t { kRun, kCases };
+
+void AppendError(std::string& out, const JobError& error, ErrorOf of) {
   out += '{';
   AppendText(out, "code", NameOf(error.code));
   if (error.limit.empty()) {
@@ -50,7 +53,7 @@ void AppendError(std::string& out, const JobError& error) {
   AppendBool(out, "retryable", error.retryable);
   AppendText(out, "message", error.message);
   AppendText(out, "name", error.name);
-  if (error.code == Code::kCompile || error.code == Code::kRuntime) {
+  if (of == ErrorOf::kRun && (error.code == Code::kCompile || error.code == Code::kRuntime)) {
     AppendText(out, "stack", error.stack);
     AppendPosition(out, "line", error.position.line);
     AppendPosition(out, "column", error.position.column);
@@ -97,7 +100,7 @@ void AppendSummary(std::string& out, const CasesSummary& summary) {
 }
 
 /// Of cases that did not all end ok.
-JobError ErrorOf(const CasesSummary& summary) {
+JobError ErrorStandingFor(const CasesSummary& summary) {
   const auto most = std::max_element(summary.by_code.begin(), summary.by_code.end());
   const Code code = *most > 0 ? static_cast<Code>(most - summary.by_code.begin()) : Code::kCancelled;
   std::string message =
@@ -110,7 +113,8 @@ JobError ErrorOf(const CasesSummary& summary) {
 }
 
 /// `head`: the line so far, without its end.
-std::string Line(std::string head, const Outcome& outcome, const std::string& events) {
+std::string Line(std::string head, const Outcome& outcome, const std::string& events,
+                 ErrorOf of = ErrorOf::kRun) {
   std::string line = std::move(head);
   line.reserve(line.size() + 512 + outcome.value.size() + events.size());
   AppendText(line, "outcome", outcome.ok() ? "ok" : "error");
@@ -122,7 +126,7 @@ std::string Line(std::string head, const Outcome& outcome, const std::string& ev
   }
   AppendKey(line, "error");
   if (outcome.error) {
-    AppendError(line, *outcome.error);
+    AppendError(line, *outcome.error, of);
   } else {
     line += "null";
   }
@@ -194,8 +198,8 @@ std::string SummaryLine(const JobId& id, const CasesSummary& summary) {
   AppendSummary(head, summary);
   Outcome outcome;
   outcome.value = "null";
-  if (summary.ok < summary.cases) outcome.error = ErrorOf(summary);
-  return Line(std::move(head), outcome, {});
+  if (summary.ok < summary.cases) outcome.error = ErrorStandingFor(summary);
+  return Line(std::move(head), outcome, {}, ErrorOf::kCases);
 }
 
 }  // namespace skerry::cli

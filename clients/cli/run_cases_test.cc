@@ -169,6 +169,27 @@ TEST_F(RunCases, AResumedRunGoesOnWithWhatTheFirstFailureHadStopped) {
   EXPECT_EQ(lines["x"]["summary"]["ok"], 2);
 }
 
+TEST_F(RunCases, InputsThatALineHasGotSinceRunOnResumeAndASecondSummaryCountsAll) {
+  EXPECT_EQ(Run(RunArguments(Jobs(Cases("a", "echo", 2) + Cases("b", "error RUNTIME no", 1)))), 1);
+  const std::string before = Text("out");
+  const std::string grown = Jobs(Cases("a", "echo", 5) + Cases("b", "error RUNTIME no", 2));
+  EXPECT_EQ(Run(RunArguments(grown, {"--resume"})), 1);
+  std::string added = Text("out").substr(before.size());
+  EXPECT_EQ(std::count(added.begin(), added.end(), '\n'), 3 + 1 + 1 + 1) << added;
+  EXPECT_NE(added.find(R"("id":"a","summary":{"cases":5,"ok":5,)"), std::string::npos) << added;
+  EXPECT_NE(added.find(R"("id":"b","summary":{"cases":2,"ok":0,"failed":2,)"), std::string::npos) << added;
+  const std::string whole = Text("out");
+  EXPECT_EQ(Run(RunArguments(grown, {"--resume"})), 1);
+  EXPECT_EQ(Text("out"), whole) << "nothing left to do";
+
+  // As if killed between the last new case and its summary.
+  const std::size_t last = whole.rfind(R"({"id":"a","summary")");
+  std::ofstream(out()) << whole.substr(0, last) << whole.substr(whole.find('\n', last) + 1);
+  EXPECT_EQ(Run(RunArguments(grown, {"--resume"})), 1);
+  added = Text("out");
+  EXPECT_NE(added.find(R"("id":"a","summary":{"cases":5,"ok":5,)"), std::string::npos) << added;
+}
+
 TEST_F(RunCases, AKilledRunFindsItsCasesWithTheBrokerByTheirNames) {
   testing::Processes pool;
   pool.StartBroker();

@@ -93,7 +93,9 @@ int RunCommand(const RunOptions& options) {
   // A run that lost its broker may find its session again; any other end is the session's end.
   if (code != kExitUnavailable) session.Remove();
   if (!run.failure().empty()) Complain(run.failure(), code);
-  if (!options.quiet) Summarise(run, *results, MillisBetween(start, SteadyClock::now()) / 1000);
+  // Where nothing was begun there is nothing to count.
+  const bool begun = run.tally().total() > 0 || code != kExitUsage;
+  if (!options.quiet && begun) Summarise(run, *results, MillisBetween(start, SteadyClock::now()) / 1000);
   if (!options.quiet && run.interrupted()) SayInterrupted(run, options.output);
   return code;
 }

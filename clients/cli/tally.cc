@@ -39,6 +39,7 @@ void Tally::Count(const Outcome& outcome) {
   } else {
     ++errors_;
     ++by_code_[static_cast<std::size_t>(outcome.error->code)];
+    if (!outcome.error->started && outcome.error->code == Code::kCancelled) ++cancelled_unrun_;
     if (!outcome.error->started) return;  // has no run time
   }
   const double steps =
@@ -64,18 +65,19 @@ double Tally::WallQuantile(double fraction) const {
 
 std::string Tally::Summary(double seconds) const {
   std::string text = Grouped(total()) + (total() == 1 ? " job in " : " jobs in ") + Format("%.1f s", seconds);
-  if (seconds > 0) text += " (" + Format("%.0f", static_cast<double>(total()) / seconds) + "/s)";
+  if (seconds > 0) text += " (" + Format("%.0f", static_cast<double>(dealt_with()) / seconds) + "/s)";
   text += ": " + Grouped(ok_) + " ok";
-  if (errors_ > 0) {
-    text += ", " + Grouped(errors_) + " failed (";
+  if (failed() > 0) {
+    text += ", " + Grouped(failed()) + " failed (";
     bool first = true;
     for (int i = 0; i < kCodeCount; ++i) {
-      if (by_code_[i] == 0) continue;
+      if (by_code_[i] == 0 || static_cast<Code>(i) == Code::kCancelled) continue;
       text += (first ? "" : ", ") + std::string(NameOf(static_cast<Code>(i))) + " " + Grouped(by_code_[i]);
       first = false;
     }
     text += ")";
   }
+  if (cancelled() > 0) text += ", " + Grouped(cancelled()) + " cancelled";
   if (timed_ > 0)
     text += "; run time p50 " + Duration(WallQuantile(0.5)) + ", p99 " + Duration(WallQuantile(0.99));
   return text;

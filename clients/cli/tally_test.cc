@@ -66,6 +66,20 @@ TEST(Tally, TheSummaryCountsByCode) {
       << summary;
 }
 
+TEST(Tally, CancelledJobsAreApartFromFailuresAndThoseThatNeverRanMakeNoRate) {
+  Tally tally;
+  for (int i = 0; i < 5; ++i) tally.Count(Ok(5));
+  tally.Count(Failed(Code::kRuntime, true));
+  tally.Count(Failed(Code::kCancelled, true));
+  for (int i = 0; i < 13; ++i) tally.Count(Failed(Code::kCancelled, false));
+  const std::string summary = tally.Summary(1);
+  EXPECT_EQ(summary.rfind("20 jobs in 1.0 s (7/s): 5 ok, 1 failed (RUNTIME 1), 14 cancelled; run time", 0),
+            0u)
+      << summary;
+  EXPECT_EQ(BarText(tally, -1, 1, 80), "20 jobs  7/s  5 ok  1 failed  14 cancelled");
+  EXPECT_EQ(tally.errors(), 15u) << "not all were ok";
+}
+
 TEST(Progress, TheBarFillsWithTheInputAndFitsTheTerminal) {
   Tally tally;
   for (int i = 0; i < 10; ++i) tally.Count(Ok(1));

@@ -98,6 +98,23 @@ TEST_F(Libraries, HostileProgramsEndThereAsTheyDoWithout) {
   EXPECT_TRUE(IsOk(report.At("after"), 3));
 }
 
+TEST_F(Libraries, ExecGivesItsProgramTheLibrariesThatItIsToldOf) {
+  WriteFile(dir_ / "scorer.js", "return require('lodash').sum(input)");
+  WriteFile(dir_ / "inputs.jsonl", "[1,2]\n[3,4]\n");
+  const std::string lodash = FromNpm("lodash", "lodash.js");
+  const auto one = RunSkerry({"exec", dir_ / "scorer.js", "--library", lodash, "--input", "[1,2]"});
+  EXPECT_EQ(one.out, "3\n") << one.err;
+  const auto cases =
+      RunSkerry({"exec", dir_ / "scorer.js", "--library", lodash, "--cases", dir_ / "inputs.jsonl"});
+  EXPECT_EQ(cases.exit_code, 0) << cases.err;
+  EXPECT_NE(cases.out.find("\"value\":7"), std::string::npos) << cases.out;
+  Pool pool({.worker_args = Arguments()});
+  WriteFile(dir_ / "both.js", "return [require('lodash').sum([1]), require('counts').next()]");
+  const auto named =
+      RunSkerry({"exec", dir_ / "both.js", "--broker", pool.client_url(), "--libraries", "lodash,counts"});
+  EXPECT_EQ(named.out, "[1,1]\n") << named.err;
+}
+
 TEST_F(Libraries, AReceiptNamesThemWithTheHashesOfTheirTexts) {
   Pool pool({.worker_args = Arguments()});
   const JobResult result =
