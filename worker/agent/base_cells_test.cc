@@ -157,7 +157,7 @@ TEST_F(BaseCellsTest, OneThatIsAboutToGoIsAskedOnlyWhereThereIsNoOther) {
 }
 
 TEST_F(BaseCellsTest, ForksThatQueueForAWhileBringAnother) {
-  pressure_ = {.window = Millis(20), .least_forks = 10};
+  pressure_ = {.window = Millis(100), .least_forks = 10};
   StartOneOf(2);
   ASSERT_TRUE(RunUntil(loop_, [&] {
     if (cells_->pending() == 0) cells_->RequestForks(20, 20);

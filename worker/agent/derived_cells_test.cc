@@ -239,17 +239,17 @@ TEST_F(DerivedCellsTest, AProgramsCellWhoseIsolatesTakeNoJobIsNotKept) {
 }
 
 TEST_F(DerivedCellsTest, AProgramWhoseCellIsKilledBySomebodyElseIsTriedAgainSoon) {
-  options_.derived.killed_for = Millis(20);
+  options_.derived.killed_for = Millis(500);
   plan_.program = Derived::kKilled;
   EXPECT_NE(Try(PlanOf("one")).find("(ended by signal 9)"), std::string::npos);
   EXPECT_EQ(Try(PlanOf("one")), "plain") << "it may be its memory that somebody was short of";
   plan_.program = Derived::kReady;
-  RunFor(loop_, Millis(20));
+  RunFor(loop_, Millis(500));
   EXPECT_EQ(Try(PlanOf("one")), "isolate");
   plan_.derived_fork = Fork::kKillsCell;
   EXPECT_NE(Try(PlanOf("two")), "isolate") << "ready, and killed before it served anybody";
   plan_.derived_fork = Fork::kGood;
-  RunFor(loop_, Millis(20));
+  RunFor(loop_, Millis(500));
   EXPECT_EQ(Try(PlanOf("two")), "isolate");
 }
 

@@ -264,7 +264,7 @@ TEST_F(IsolateManagerTest, AJobOfACellThatDiesIsServedByAnotherAtOnce) {
   options_.max_cells = 2;
   options_.max_spares = 0;
   options_.max_wait = Millis(20'000);
-  options_.pressure = {.window = Millis(10), .least_forks = 5};
+  options_.pressure = {.window = Millis(100), .least_forks = 5};
   options_.cells.first_delay = options_.cells.longest_delay = Millis(60'000);  // it is not back before
   IsolateManager& manager = Start();
   std::vector<IsolateManager::Ticket> tickets;

@@ -38,7 +38,7 @@ TEST_F(LibraryCells, AProgramWithLibrariesComesFromTheirCell) {
 }
 
 TEST_F(LibraryCells, LibrariesThatFailEndTheirJobsAndThoseToComeAtOnceUntilTheyWork) {
-  options_.derived.broken = {.first_delay = Millis(30), .longest_delay = Millis(30)};
+  options_.derived.broken = {.first_delay = Millis(500), .longest_delay = Millis(500)};
   const std::string why = "libraries cannot be evaluated on this worker: a";
   int failed = 0;
   for (const Derived how : {Derived::kUnkeepable, Derived::kDies}) {
@@ -68,7 +68,7 @@ TEST_F(LibraryCells, LibrariesThatKeepFailingAreTriedWhileJobsAskAndThenLeftAlon
     EXPECT_NE(TryLibraries(plan), "isolate");
     RunFor(loop_, Millis(2));
   }
-  RunFor(loop_, Millis(60));  // the last asked for
+  RunFor(loop_, Millis(300));  // the last asked for
   const std::uint64_t failed = Count(DerivedCellEvent::kLibraryFailed);
   RunFor(loop_, Millis(60));
   EXPECT_EQ(Count(DerivedCellEvent::kLibraryFailed), failed);
