@@ -29,7 +29,7 @@ class NetworkFaults : public ::testing::Test {
 };
 class NetworkFaultsFull : public NetworkFaults {};
 
-constexpr milliseconds kShort{1'500};
+constexpr milliseconds kShort{1'200};
 
 TEST_F(NetworkFaults, ALinkThatIsCutOrSilentCostsNoJobItsOneFinal) {
   LiveThrough({{Fault::kCut, "broker0"},
@@ -52,7 +52,7 @@ TEST_F(NetworkFaults, AProgramThatIsKilledAndComesBackCostsNoJobItsOneFinal) {
 }
 
 TEST_F(NetworkFaults, TheOtherBrokerTakesOverFromOneThatDiesForGood) {
-  ClusterLoad load(2);
+  ClusterLoad load(0);
   load.StrikeForGood({Fault::kKill, "broker0"});
   if (!HasFatalFailure()) load.End();
 }
