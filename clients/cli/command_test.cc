@@ -161,9 +161,9 @@ TEST_F(Command, AResumedRunSaysWhyItsStatusIsOne) {
 
 TEST_F(Command, AnUnknownCommandIsNamedWithThoseThatThereAre) {
   EXPECT_EQ(Run({"frob"}), 2);
-  EXPECT_EQ(
-      Text("stderr"),
-      "skerry: no command 'frob'; there are run, exec, up, doctor and keygen; `skerry --help` says more\n");
+  EXPECT_EQ(Text("stderr"),
+            "skerry: no command 'frob'; there are run, exec, up, doctor, keygen, workers, tenants and top; "
+            "`skerry --help` says more\n");
   EXPECT_EQ(Run({"exce", "x.js"}), 2);
   EXPECT_NE(Text("stderr").find("no command 'exce'; did you mean 'exec'?; there are"), std::string::npos)
       << Text("stderr");

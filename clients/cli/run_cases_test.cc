@@ -87,7 +87,7 @@ TEST_F(RunCases, ALineAtFaultHasOneResult) {
   std::istringstream text(Text("out"));
   for (std::string line; std::getline(text, line);) ++ids[json::parse(line)["id"]];
   EXPECT_EQ(ids, (std::map<std::string, int>{{"a", 1}, {"b", 1}, {"x", 3}}));
-  EXPECT_NE(Text("out").find("line 2: id, tenant and user must be"), std::string::npos);
+  EXPECT_NE(Text("out").find("line 2: id, tenant, user and turn must be"), std::string::npos);
   EXPECT_NE(Text("out").find("is repeated"), std::string::npos);
 }
 
