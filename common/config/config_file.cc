@@ -10,6 +10,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "common/bounded_read.h"
 #include "common/fd.h"
 
 namespace skerry::config {
@@ -78,20 +79,12 @@ Result<ConfigFile> ReadConfigFile(const std::string& path) {
   if (fstat(fd.get(), &about) != 0) return Unreadable(path, std::strerror(errno));
   if (S_ISDIR(about.st_mode)) return Unreadable(path, "is a folder, not a file");
   if (!S_ISREG(about.st_mode)) return Unreadable(path, "is not a regular file");
-  std::string text(kMaxFileBytes + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = read(fd.get(), text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Unreadable(path, std::string("cannot be read: ") + std::strerror(errno));
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  if (size > kMaxFileBytes) {
+  const auto text = ReadPast(fd.get(), kMaxFileBytes);
+  if (!text) return Unreadable(path, "cannot be read: " + text.error().message);
+  if (text->size() > kMaxFileBytes) {
     return Unreadable(path, "is larger than 1 MiB: no configuration is; is it the right file?");
   }
-  text.resize(size);
-  return ParseConfig(text, path);
+  return ParseConfig(*text, path);
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/bounded_read.h"
 #include "common/fd.h"
 
 namespace skerry::keys {
@@ -43,19 +44,11 @@ Result<std::string> ReadGuardedFile(const std::string& path, Guard guard, std::s
   struct stat about {};
   if (fstat(fd.get(), &about) != 0) return Unreadable(path, std::strerror(errno));
   if (auto guarded = CheckGuard(path, guard, about); !guarded) return Fail(guarded.error());
-  std::string text(max_bytes + 1, '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = read(fd.get(), text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Unreadable(path, std::string("cannot be read: ") + std::strerror(errno));
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  if (size > max_bytes) {
+  auto text = ReadPast(fd.get(), max_bytes);
+  if (!text) return Unreadable(path, "cannot be read: " + text.error().message);
+  if (text->size() > max_bytes) {
     return Unreadable(path, "is larger than " + std::to_string(max_bytes) + " bytes: is it the right file?");
   }
-  text.resize(size);
   return text;
 }
 

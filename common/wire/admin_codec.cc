@@ -9,19 +9,6 @@
 namespace skerry::wire {
 namespace {
 
-template <std::size_t I = 0>
-Result<AdminHeader> UnpackAs(std::string_view type, const msgpack::object_map& map) {
-  if constexpr (I == std::variant_size_v<AdminHeader>) {
-    return Fail(ErrorKind::kUnknownType, "unknown message type '" + std::string(type.substr(0, 32)) + "'");
-  } else {
-    using Message = std::variant_alternative_t<I, AdminHeader>;
-    if (type != Message::kType) return UnpackAs<I + 1>(type, map);
-    auto message = Unpack<Message>(map);
-    if (!message) return Fail(message.error());
-    return AdminHeader(std::move(*message));
-  }
-}
-
 template <class Row>
 void Append(std::string& page, const Row& row) {
   msgpack::sbuffer buffer(512);
@@ -57,7 +44,7 @@ Result<AdminHeader> DecodeAdmin(std::string_view bytes) {
   const msgpack::object_map& map = handle->get().via.map;
   const auto type = TypeOf(map);
   if (!type) return Fail(type.error());
-  return UnpackAs(*type, map);
+  return UnpackAs<AdminHeader>(*type, map);
 }
 
 void AppendRow(std::string& page, const BrokerRow& row) {

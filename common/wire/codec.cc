@@ -10,19 +10,6 @@ namespace skerry::wire {
 namespace {
 
 template <std::size_t I = 0>
-Result<Header> UnpackAs(std::string_view type, const msgpack::object_map& map) {
-  if constexpr (I == std::variant_size_v<Header>) {
-    return Fail(ErrorKind::kUnknownType, "unknown message type '" + std::string(type.substr(0, 32)) + "'");
-  } else {
-    using Message = std::variant_alternative_t<I, Header>;
-    if (type != Message::kType) return UnpackAs<I + 1>(type, map);
-    auto message = Unpack<Message>(map);
-    if (!message) return Fail(message.error());
-    return Header(std::move(*message));
-  }
-}
-
-template <std::size_t I = 0>
 void AppendSchema(std::string& json) {
   if constexpr (I < std::variant_size_v<Header>) {
     using Message = std::variant_alternative_t<I, Header>;
@@ -54,7 +41,7 @@ Result<Header> Decode(std::string_view bytes) {
   const msgpack::object_map& map = handle->get().via.map;
   const auto type = TypeOf(map);
   if (!type) return Fail(type.error());
-  return UnpackAs(*type, map);
+  return UnpackAs<Header>(*type, map);
 }
 
 std::string EncodeDetail(const ErrorDetail& detail) {

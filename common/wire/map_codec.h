@@ -9,6 +9,8 @@
 #include <msgpack.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 
 #include "common/result.h"
 #include "common/wire/visitors.h"
@@ -36,6 +38,20 @@ Result<Message> Unpack(const msgpack::object_map& map) {
   message.Visit(reader);
   if (!reader.error().empty()) return Fail(ErrorKind::kInvalid, reader.error());
   return message;
+}
+
+/// The one of `Messages` (a variant) that has this type.
+template <class Messages, std::size_t I = 0>
+Result<Messages> UnpackAs(std::string_view type, const msgpack::object_map& map) {
+  if constexpr (I == std::variant_size_v<Messages>) {
+    return Fail(ErrorKind::kUnknownType, "unknown message type '" + std::string(type.substr(0, 32)) + "'");
+  } else {
+    using Message = std::variant_alternative_t<I, Messages>;
+    if (type != Message::kType) return UnpackAs<Messages, I + 1>(type, map);
+    auto message = Unpack<Message>(map);
+    if (!message) return Fail(message.error());
+    return Messages(std::move(*message));
+  }
 }
 
 /// The bounded map that `bytes` begins with; `used` is how many bytes it has.

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "common/bounded_read.h"
 #include "common/fd.h"
 #include "common/hash.h"
 #include "common/library_name.h"
@@ -28,22 +28,13 @@ Result<std::string> ReadText(const std::string& path) {
   if (!fd.valid()) return unreadable(std::string("cannot be read: ") + std::strerror(errno));
   struct stat about {};
   if (::fstat(fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) return unreadable("is not a regular file");
-  const auto too_large = [&] {
+  const auto size = static_cast<std::size_t>(about.st_size);
+  if (size > kMaxLibraryBytes)
     return unreadable("is larger than " + std::to_string(kMaxLibraryBytes >> 20) + " MiB");
-  };
-  if (static_cast<std::size_t>(about.st_size) > kMaxLibraryBytes) return too_large();
-  std::string text(static_cast<std::size_t>(about.st_size) + 1, '\0');  // one more: it may have grown
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = ::read(fd.get(), text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return unreadable(std::string("cannot be read: ") + std::strerror(errno));
-    if (got == 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  if (size == text.size()) return unreadable("changes while it is read");
-  text.resize(size);
-  if (!IsUtf8(text)) return unreadable("is not UTF-8");
+  auto text = ReadPast(fd.get(), size);
+  if (!text) return unreadable("cannot be read: " + text.error().message);
+  if (text->size() > size) return unreadable("changes while it is read");
+  if (!IsUtf8(*text)) return unreadable("is not UTF-8");
   return text;
 }
 
