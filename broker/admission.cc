@@ -45,18 +45,23 @@ std::optional<JobError> CheckFields(const JobSpec& spec, const std::vector<Paylo
   return std::nullopt;
 }
 
-/// The refusal, where only the tenant's own ceilings are at fault.
-std::optional<JobError> OverTenantsCeiling(const JobSpec& spec, const Ceilings& pools,
-                                           const TenantPolicy& policy) {
-  if (std::holds_alternative<LimitRefusal>(ResolveLimits(spec.limits, pools))) return std::nullopt;
+/// The pool's ceilings first, then the tenant's own: a refusal says whose it was.
+std::variant<Limits, JobError> LimitsOf(const JobSpec& spec, const Ceilings& pools,
+                                        const TenantPolicy& policy) {
+  const auto by_pool = ResolveLimits(spec.limits, pools);
+  if (const auto* refusal = std::get_if<LimitRefusal>(&by_pool))
+    return Invalid(refusal->message, refusal->field);
   for (const auto& [name, value] : spec.limits) {
     const auto ceiling = policy.ceilings.find(name);
     if (ceiling == policy.ceilings.end() || value <= ceiling->second) continue;
-    return Invalid(name + " " + std::to_string(value) + " is over tenant '" + spec.tenant.str() +
-                       "'s ceiling of " + std::to_string(ceiling->second),
+    return Invalid(name + " " + std::to_string(value) + " is over the ceiling of " +
+                       std::to_string(ceiling->second) + " of tenant '" + spec.tenant.str() + "'",
                    name);
   }
-  return std::nullopt;
+  const auto resolved = ResolveLimits(spec.limits, policy.CeilingsBelow(pools));
+  if (const auto* refusal = std::get_if<LimitRefusal>(&resolved))
+    return Invalid(refusal->message, refusal->field);
+  return std::get<Limits>(resolved);
 }
 
 }  // namespace
@@ -85,11 +90,8 @@ std::variant<Limits, JobError> Admit(const JobSpec& spec, const std::vector<Payl
     return Invalid("turnExecutions must be at most " + std::to_string(policy.turn_executions) +
                    " for this tenant, got " + std::to_string(spec.turn_executions));
   }
-  const auto resolved = ResolveLimits(spec.limits, policy.CeilingsBelow(config.ceilings));
-  if (const auto* refusal = std::get_if<LimitRefusal>(&resolved)) {
-    if (auto own = OverTenantsCeiling(spec, config.ceilings, policy)) return *std::move(own);
-    return Invalid(refusal->message, refusal->field);
-  }
+  auto resolved = LimitsOf(spec, config.ceilings, policy);
+  if (auto* refused = std::get_if<JobError>(&resolved)) return std::move(*refused);
   const Limits& limits = std::get<Limits>(resolved);
   if (auto refused = CheckCode(payloads[0], limits)) return *std::move(refused);
   if (payloads[1].size() > kMaxInputBytes) {

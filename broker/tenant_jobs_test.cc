@@ -169,7 +169,7 @@ TEST_F(TenantJobs, CeilingsLibrariesAndWasmAreTheTenantsOwn) {
     return [ms](JobSpec& spec) { spec.limits = {{"timeoutMs", ms}}; };
   };
   EXPECT_EQ(refused("t", timeout(100)), "");
-  EXPECT_EQ(refused("t", timeout(101)), "timeoutMs 101 is over tenant 't''s ceiling of 100");
+  EXPECT_EQ(refused("t", timeout(101)), "timeoutMs 101 is over the ceiling of 100 of tenant 't'");
   EXPECT_EQ(refused("another", timeout(101)), "");
   EXPECT_EQ(refused("t", timeout(600'001)), "timeoutMs 600001 is over this pool's ceiling of 600000");
   EXPECT_EQ(refused("t", [](JobSpec& spec) { spec.wasm = true; }), "wasm is not allowed for tenant 't'");
