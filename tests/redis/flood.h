@@ -65,7 +65,7 @@ struct Measured {
   double shortest = 0;  ///< seconds, first to last job submitted
   double longest = 0;   ///< first submitted to last answered
 };
-/// Submits to all of them by turns, one each millisecond, for so long.
+/// Submits 300 a second to each of them, for so long.
 Measured Offer(const std::vector<Flood*>& floods, Millis time);
 
 }  // namespace skerry::testing
