@@ -33,6 +33,7 @@ Status TryHandshake(const keys::LinkSettings& at, keys::Role role, Millis patien
     zmq::context_t context;
     zmq::socket_t dealer(context, zmq::socket_type::dealer);
     dealer.set(zmq::sockopt::linger, 0);
+    dealer.set(zmq::sockopt::ipv6, true);
     curve::SetBounds(dealer);
     if (*keys) curve::ConnectWith(dealer, **keys);
     curve::SocketMonitor monitor(context, dealer, curve::kHandshakeFailures | ZMQ_EVENT_HANDSHAKE_SUCCEEDED);
