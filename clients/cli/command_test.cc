@@ -50,7 +50,7 @@ TEST_F(Command, AFileOfFaultsKeepsRunningAndEveryLineHasItsResult) {
             1);
   auto results = Results();
   ASSERT_EQ(results.size(), 5u);
-  EXPECT_EQ(results["2"]["error"]["message"], "line 2: not valid JSON");
+  EXPECT_EQ(results["2"]["error"]["message"], "line 2: not valid JSON: column 1: unexpected nonsense");
   EXPECT_EQ(results["b"]["error"]["message"], "line 3: code is missing");
   EXPECT_EQ(results["x"]["error"]["limit"], "memoryMb");
   EXPECT_TRUE(results["x"]["error"]["message"].get<std::string>().starts_with("line 4: "));
