@@ -3,7 +3,10 @@
 #include <sys/stat.h>
 
 #include <string_view>
+#include <utility>
 
+#include "broker/router.h"
+#include "common/curve/curve.h"
 #include "common/endpoint.h"
 #include "common/wire/admin_codec.h"
 
@@ -13,50 +16,51 @@ namespace {
 constexpr std::string_view kIpc = "ipc://";
 constexpr int kHwm = 64;
 constexpr int kBacklog = 16;
-constexpr int kHandshakeMs = 5'000;
+// An operator's machine that went to sleep frees its place: libzmq asks, and closes who does not answer.
+constexpr int kHeartbeatMs = 30'000;
 
 }  // namespace
 
-Status CheckAdminEndpoint(std::string_view endpoint) {
-  if (endpoint.empty()) return {};
-  if (!endpoint.starts_with(kIpc)) {
-    return Fail(ErrorKind::kInvalid, "admin endpoint '" + std::string(endpoint.substr(0, 256)) +
-                                         "' is refused: who reaches it may do everything, so it must be an "
-                                         "ipc://PATH, which its file's permission guards");
-  }
-  return CheckEndpoint(endpoint);
-}
-
-AdminSocket::AdminSocket(zmq::context_t& context) : socket_(context, zmq::socket_type::router) {
+AdminSocket::AdminSocket(zmq::context_t& context, Gatekeeper& door)
+    : door_(door),
+      socket_(context, zmq::socket_type::router),
+      watch_(context, socket_, {kMostConnections, kMostConnections, Millis(curve::kHandshakeMs)}) {
   socket_.set(zmq::sockopt::sndhwm, kHwm);
   socket_.set(zmq::sockopt::rcvhwm, kHwm);
   socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(wire::kMaxHeaderBytes));
-  socket_.set(zmq::sockopt::handshake_ivl, kHandshakeMs);
+  socket_.set(zmq::sockopt::handshake_ivl, curve::kHandshakeMs);
+  socket_.set(zmq::sockopt::heartbeat_ivl, kHeartbeatMs);
   socket_.set(zmq::sockopt::backlog, kBacklog);
   socket_.set(zmq::sockopt::linger, 0);
+  socket_.set(zmq::sockopt::ipv6, true);
 }
 
 Status AdminSocket::Bind(const std::string& endpoint) {
-  if (auto allowed = CheckAdminEndpoint(endpoint); !allowed) return allowed;
+  if (auto guarded = door_.Guard(socket_, Side::kAdmin, endpoint); !guarded) return guarded;
+  if (ReachOf(endpoint) != Reach::kSocketFile) return Listen(socket_, endpoint);
   // Before any thread of ours but ZeroMQ's runs: nobody may connect between bind and chmod.
   const mode_t before = umask(0177);
-  try {
-    socket_.bind(endpoint);
-  } catch (const zmq::error_t& e) {
-    umask(before);
-    return Fail(ErrorKind::kUnavailable, "cannot listen on " + endpoint + ": " + e.what());
-  }
+  auto listening = Listen(socket_, endpoint);
   umask(before);
+  if (!listening) return listening;
   if (chmod(endpoint.c_str() + kIpc.size(), 0600) != 0) return FailErrno("cannot close " + endpoint);
   return {};
 }
 
-void AdminSocket::Turn(AdminDesk& desk, TimePoint now) {
-  for (int answered = 0; answered < kQuestionsPerTurn && AnswerOne(desk, now); ++answered) {
+void AdminSocket::Turn(AdminDesk& desk, const std::function<void()>& unheard, TimePoint now) {
+  for (int taken = 0; taken < kQuestionsPerTurn && AnswerOne(desk, unheard, now); ++taken) {
   }
 }
 
-bool AdminSocket::AnswerOne(AdminDesk& desk, TimePoint now) {
+bool AdminSocket::Hears(zmq::message_t& header) {
+  auto proof = door_.Identify(header);
+  // A key that came in as an operator's may be somebody else's in the list that is in force now.
+  if (!proof || (*proof != nullptr && (*proof)->side != Side::kAdmin)) return false;
+  watch_.OnSpoke(header, std::move(*proof));
+  return true;
+}
+
+bool AdminSocket::AnswerOne(AdminDesk& desk, const std::function<void()>& unheard, TimePoint now) {
   zmq::message_t routing;
   if (!socket_.recv(routing, zmq::recv_flags::dontwait)) return false;
   if (!routing.more()) return true;
@@ -65,6 +69,10 @@ bool AdminSocket::AnswerOne(AdminDesk& desk, TimePoint now) {
   (void)socket_.recv(header);
   zmq::message_t ignored;
   for (bool more = header.more(); more; more = ignored.more()) (void)socket_.recv(ignored);
+  if (!Hears(header)) {
+    unheard();
+    return true;
+  }
   const AdminAnswer answer = desk.Answer({header.data<char>(), header.size()}, now);
   const auto last = zmq::send_flags::dontwait;
   const auto not_last = zmq::send_flags::sndmore | last;

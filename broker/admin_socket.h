@@ -1,38 +1,48 @@
 // The broker's socket for operators (schemas/admin.md): questions in, answers out, bounded by the turn.
 //
-// Who may open it may ask everything, so its file is its user's alone, mode 0600.
+// Who is let in may ask everything: whoever may open an ipc:// endpoint's file, mode 0600; on TCP whoever has
+// a key of [admins] (broker/authorized_keys.h).
 //
-// Threads: one, the server's. Ownership: owns its socket. Errors: Bind says what is wrong with the endpoint;
-// an answer that its asker does not take is dropped.
+// Threads: one, the server's. Ownership: owns its socket, borrows the door. Errors: Bind says what is wrong
+// with the endpoint; an answer that its asker does not take is dropped.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <zmq.hpp>
 
 #include "broker/admin_desk.h"
+#include "broker/connection_watch.h"
+#include "broker/gatekeeper.h"
 #include "common/result.h"
 
 namespace skerry::broker {
-
-/// What an operator may set `admin` to: nothing, or an ipc:// path.
-Status CheckAdminEndpoint(std::string_view endpoint);
 
 class AdminSocket {
  public:
   /// Questions answered between two looks at clients and workers.
   static constexpr int kQuestionsPerTurn = 4;
+  /// Connections at once: tools ask and go, and `skerry top` is one.
+  static constexpr std::size_t kMostConnections = 32;
 
-  explicit AdminSocket(zmq::context_t& context);
+  AdminSocket(zmq::context_t& context, Gatekeeper& door);
 
   Status Bind(const std::string& endpoint);
-  /// Answers what has come, kQuestionsPerTurn at most.
-  void Turn(AdminDesk& desk, TimePoint now);
+  /// Answers what has come, kQuestionsPerTurn at most; `unheard` is told of each whose key was revoked since
+  /// it came in.
+  void Turn(AdminDesk& desk, const std::function<void()>& unheard, TimePoint now);
   zmq::socket_t& socket() { return socket_; }
+  ConnectionWatch& watch() { return watch_; }
+  const ConnectionWatch& watch() const { return watch_; }
 
  private:
-  bool AnswerOne(AdminDesk& desk, TimePoint now);
+  bool AnswerOne(AdminDesk& desk, const std::function<void()>& unheard, TimePoint now);
+  /// Whether who sent it may ask.
+  bool Hears(zmq::message_t& header);
 
+  Gatekeeper& door_;
   zmq::socket_t socket_;
+  ConnectionWatch watch_;
 };
 
 }  // namespace skerry::broker

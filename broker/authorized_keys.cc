@@ -1,5 +1,7 @@
 #include "broker/authorized_keys.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 #include <variant>
 
@@ -11,6 +13,21 @@ namespace skerry::broker {
 namespace {
 
 using config::TextList;
+
+struct Table {
+  std::string_view name;
+  Side side;
+};
+constexpr std::array kTables = {Table{"clients", Side::kClient}, Table{"workers", Side::kWorker},
+                                Table{"admins", Side::kAdmin}};
+
+/// The one that a path is in: "clients.acme".
+const Table* TableOf(std::string_view path) {
+  const auto* found = std::find_if(kTables.begin(), kTables.end(), [&](const Table& table) {
+    return path.starts_with(table.name) && path.substr(table.name.size()).starts_with('.');
+  });
+  return found == kTables.end() ? nullptr : found;
+}
 
 /// A list of texts, or one text for a list of one; null where it is anything else.
 const TextList* Texts(const config::Entry& entry, TextList& one) {
@@ -32,20 +49,18 @@ class AuthorizedKeys::Reader {
   explicit Reader(std::string name) : name_(std::move(name)) {}
 
   void Take(const config::Entry& entry) {
-    constexpr std::string_view kClients = "clients.";
-    constexpr std::string_view kWorkers = "workers.";
     if (std::holds_alternative<config::TableValue>(entry.value)) {
-      if (entry.path == "clients" || entry.path == "workers") return;
-      return Complain(entry,
-                      "there is no table '" + config::Shown(entry.path) + "': only clients and workers");
+      for (const Table& table : kTables) {
+        if (entry.path == table.name) return;
+      }
+      return Complain(
+          entry, "there is no table '" + config::Shown(entry.path) + "': only clients, workers and admins");
     }
     if (entry.path == "revoked") return TakeRevoked(entry);
-    if (entry.path.starts_with(kClients))
-      return TakeOwner(entry, Side::kClient, entry.path.substr(kClients.size()));
-    if (entry.path.starts_with(kWorkers))
-      return TakeOwner(entry, Side::kWorker, entry.path.substr(kWorkers.size()));
+    if (const Table* table = TableOf(entry.path))
+      return TakeOwner(entry, table->side, entry.path.substr(table->name.size() + 1));
     Complain(entry, "unknown name '" + config::Shown(entry.path) +
-                        "': there are revoked, and tables clients and workers of NAME = [KEYS]");
+                        "': there are revoked, and tables clients, workers and admins of NAME = [KEYS]");
   }
 
   Result<AuthorizedKeys> Finish() {

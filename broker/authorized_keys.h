@@ -1,10 +1,13 @@
-// Who may connect: the operator's list of public keys, each with the tenant or the worker that it stands for.
+// Who may connect: the operator's list of public keys, each with the tenant, worker or
+// operator that it stands for.
 //
 //   revoked = ["..."]               # never, wherever else they are listed
 //   [clients]                       # tenant = its keys; two while one replaces the other
 //   acme = ["rq:rM>}U...", "..."]
 //   [workers]                       # name = its keys
 //   rack-1 = ["..."]
+//   [admins]                        # name = its keys: what they open is every tenant's figures, and drains
+//   ada = ["..."]
 //
 // Threads: fixed once read. Errors: every fault of the file at once, one a line, with its line number.
 #pragma once

@@ -14,15 +14,17 @@ std::string Quoted(const std::string& text) {
   return "\"" + text + "\"";
 }
 
-TEST(AuthorizedKeys, NameTenantsAndWorkersSeveralKeysEach) {
-  const std::string a = NewKey(), b = NewKey(), w = NewKey();
-  const auto keys = AuthorizedKeys::Parse(
-      "[clients]\nacme = [" + Quoted(a) + ", " + Quoted(b) + "]\n[workers]\n\"rack.1\" = " + Quoted(w) + "\n",
-      "f");
+TEST(AuthorizedKeys, NameTenantsWorkersAndOperatorsSeveralKeysEach) {
+  const std::string a = NewKey(), b = NewKey(), w = NewKey(), o = NewKey();
+  const auto keys = AuthorizedKeys::Parse("[clients]\nacme = [" + Quoted(a) + ", " + Quoted(b) +
+                                              "]\n[workers]\n\"rack.1\" = " + Quoted(w) +
+                                              "\n[admins]\nada = " + Quoted(o) + "\n",
+                                          "f");
   ASSERT_TRUE(keys) << keys.error().message;
   EXPECT_EQ(*keys->Find(a), (Identity{Side::kClient, "acme", a}));
   EXPECT_EQ(*keys->Find(b), (Identity{Side::kClient, "acme", b}));
   EXPECT_EQ(*keys->Find(w), (Identity{Side::kWorker, "rack.1", w}));
+  EXPECT_EQ(*keys->Find(o), (Identity{Side::kAdmin, "ada", o}));
   EXPECT_EQ(keys->Find(NewKey()), nullptr);
   EXPECT_TRUE(keys->Allows({Side::kClient, "acme", a}));
   EXPECT_FALSE(keys->Allows({Side::kClient, "other", a})) << "the key has another owner now";
@@ -40,7 +42,7 @@ TEST(AuthorizedKeys, ThatAreRevokedAreNobodysWhereverElseTheyAreListed) {
 }
 
 TEST(AuthorizedKeys, OfAnEmptyFileAreNone) {
-  const auto keys = AuthorizedKeys::Parse("# nobody yet\n[clients]\n[workers]\n", "f");
+  const auto keys = AuthorizedKeys::Parse("# nobody yet\n[clients]\n[workers]\n[admins]\n", "f");
   ASSERT_TRUE(keys) << keys.error().message;
   EXPECT_EQ(keys->size(), 0u);
 }
@@ -59,6 +61,17 @@ TEST(AuthorizedKeys, ToldWithEveryFaultAtOnceAndItsLine) {
         "f:9: there is no table 'workers.more'", "f:10: there is no table 'hosts'"}) {
     EXPECT_NE(faults.find(fault), std::string::npos) << fault << "\nin\n" << faults;
   }
+}
+
+TEST(AuthorizedKeys, AreOfOneRoleOnly) {
+  const std::string a = NewKey(), w = NewKey();
+  const auto keys =
+      AuthorizedKeys::Parse("[clients]\nacme = " + Quoted(a) + "\n[workers]\nrack = " + Quoted(w) +
+                                "\n[admins]\nada = [" + Quoted(a) + ", " + Quoted(w) + "]\n",
+                            "f");
+  ASSERT_FALSE(keys);
+  EXPECT_EQ(keys.error().message, "f:6: key " + a + " is listed before, for 'acme'\nf:6: key " + w +
+                                      " is listed before, for 'rack'");
 }
 
 TEST(AuthorizedKeys, OfAFileThatIsNoTomlSayWhere) {

@@ -39,6 +39,7 @@ enum Item : std::size_t {
   kZap,
   kClientWatch,
   kWorkerWatch,
+  kAdminWatch,
   kRates,
   kAdmin,
   kItemCount
@@ -46,13 +47,13 @@ enum Item : std::size_t {
 using Items = std::array<zmq::pollitem_t, kItemCount>;
 
 ConnectionBounds BoundsOf(const DoorOptions& door) {
-  // Neither side may use up the descriptors of the other: libzmq ends the process when an ipc endpoint has
+  // No side may use up the descriptors of another: libzmq ends the process when an ipc endpoint has
   // none left to accept with.
-  constexpr std::uint64_t kOwn = 64;
+  constexpr std::uint64_t kOwn = 64 + AdminSocket::kMostConnections;
   const std::uint64_t files = RaiseDescriptorLimit();
   ConnectionBounds bounds;
   bounds.fresh = static_cast<std::size_t>(door.max_handshakes);
-  bounds.connections = static_cast<std::size_t>(files > 2 * kOwn ? (files - kOwn) / 2 : kOwn / 2);
+  bounds.connections = static_cast<std::size_t>(files > 2 * kOwn ? (files - kOwn) / 2 : kOwn / 3);
   bounds.handshake_time = Millis(curve::kHandshakeMs);
   return bounds;
 }
@@ -84,7 +85,7 @@ Status ServerOptions::Validate() const {
   const auto note = [&](const Status& status) {
     if (!status) faults += (faults.empty() ? "" : "\n") + status.error().message;
   };
-  note(door.Validate(client_endpoints, worker_endpoints));
+  note(door.Validate(client_endpoints, worker_endpoints, admin_endpoints));
   note(config.Validate());
   if (!tenants.empty()) {
     if (const auto read = Tenants::Read(tenants); !read) note(Fail(read.error()));
@@ -97,6 +98,15 @@ Status BrokerServer::BindAll(Router& router, Side side, const std::vector<std::s
   for (const std::string& endpoint : endpoints) {
     if (auto guarded = door_.Guard(router.socket(), side, endpoint); !guarded) return guarded;
     if (auto bound = router.Bind(endpoint); !bound) return bound;
+  }
+  return {};
+}
+
+Status BrokerServer::BindAdmin(const std::vector<std::string>& endpoints) {
+  if (endpoints.empty()) return {};
+  admin_.emplace(context_, door_);
+  for (const std::string& endpoint : endpoints) {
+    if (auto bound = admin_->Bind(endpoint); !bound) return bound;
   }
   return {};
 }
@@ -117,11 +127,8 @@ Result<std::unique_ptr<BrokerServer>> BrokerServer::Start(const ServerOptions& o
   if (auto open = server->door_.Open(); !open) return Fail(open.error());
   auto bound = server->BindAll(server->clients_, Side::kClient, options.client_endpoints);
   if (bound) bound = server->BindAll(server->workers_, Side::kWorker, options.worker_endpoints);
+  if (bound) bound = server->BindAdmin(options.admin_endpoints);
   if (!bound) return Fail(bound.error());
-  if (!options.admin.empty()) {
-    server->admin_.emplace(server->context_);
-    if (auto listening = server->admin_->Bind(options.admin); !listening) return Fail(listening.error());
-  }
   if (!options.metrics.empty()) {
     auto http = HttpEndpoint::Serve(options.metrics,
                                     {[at = server.get()] { return at->metrics_.Text(); },
@@ -144,6 +151,7 @@ void BrokerServer::ReloadTenants() {
 
 void BrokerServer::Run(int stop_fd, int reload_fd) {
   void* admin = admin_ ? admin_->socket().handle() : nullptr;
+  void* admin_watch = admin_ ? admin_->watch().socket().handle() : nullptr;
   Items items = {{{clients_.socket().handle(), 0, ZMQ_POLLIN, 0},
                   {workers_.socket().handle(), 0, ZMQ_POLLIN, 0},
                   {nullptr, stop_fd, ZMQ_POLLIN, 0},
@@ -153,6 +161,7 @@ void BrokerServer::Run(int stop_fd, int reload_fd) {
                   {door_.socket().handle(), 0, ZMQ_POLLIN, 0},
                   {client_watch_.socket().handle(), 0, ZMQ_POLLIN, 0},
                   {worker_watch_.socket().handle(), 0, ZMQ_POLLIN, 0},
+                  {admin_watch, stop_fd, ZMQ_POLLIN, 0},
                   {nullptr, rates_ ? rates_->fd() : stop_fd, ZMQ_POLLIN, 0},
                   {admin, stop_fd, ZMQ_POLLIN, 0}}};
   const auto ready = [&](Item item) { return (items[item].revents & ZMQ_POLLIN) != 0; };
@@ -168,12 +177,15 @@ void BrokerServer::Run(int stop_fd, int reload_fd) {
       return health_.Beat(SteadyClock::now(), Readiness::kStopping);
     }
     if (ready(kReload)) Reload(reload_fd);
-    if (ready(kZap) || ready(kClientWatch) || ready(kWorkerWatch) || SteadyClock::now() >= NextLook())
+    if (ready(kZap) || ready(kClientWatch) || ready(kWorkerWatch) || ready(kAdminWatch) ||
+        SteadyClock::now() >= NextLook())
       ServeDoor();
     // Workers first: finals free slots and memory before more work comes in.
     if (ready(kWorkers)) Drain(workers_);
     if (ready(kClients)) Drain(clients_);
-    if (admin_ && ready(kAdmin)) admin_->Turn(desk_, SteadyClock::now());
+    if (admin_ && ready(kAdmin))
+      admin_->Turn(
+          desk_, [this] { core_.OnUnheard(); }, SteadyClock::now());
     const TimePoint now = SteadyClock::now();
     if (rates_) rates_->Turn(now);
     if (now >= core_.NextWake()) core_.OnTick(now);
@@ -183,7 +195,8 @@ void BrokerServer::Run(int stop_fd, int reload_fd) {
 }
 
 TimePoint BrokerServer::NextLook() const {
-  return std::min({client_watch_.NextLook(), worker_watch_.NextLook(), hang_up_at_});
+  const TimePoint admin = admin_ ? admin_->watch().NextLook() : TimePoint::max();
+  return std::min({client_watch_.NextLook(), worker_watch_.NextLook(), admin, hang_up_at_});
 }
 
 void BrokerServer::ServeDoor() {
@@ -192,9 +205,11 @@ void BrokerServer::ServeDoor() {
   door_.Serve(refused);
   client_watch_.Serve(refused, now);
   worker_watch_.Serve(refused, now);
+  if (admin_) admin_->watch().Serve(refused, now);
   if (now < hang_up_at_) return;
   hang_up_at_ = TimePoint::max();
   for (ConnectionWatch* watch : {&client_watch_, &worker_watch_}) watch->HangUp(Authorized());
+  if (admin_) admin_->watch().HangUp(Authorized());
 }
 
 std::function<bool(const Identity&)> BrokerServer::Authorized() const {

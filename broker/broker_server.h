@@ -34,8 +34,8 @@ namespace skerry::broker {
 struct ServerOptions {
   std::vector<std::string> client_endpoints;
   std::vector<std::string> worker_endpoints;
-  std::string metrics;  ///< HOST:PORT on loopback; empty: no HTTP at all
-  std::string admin;    ///< ipc:// path for operators' tools; empty: none
+  std::vector<std::string> admin_endpoints;  ///< for operators' tools; none: nobody asks
+  std::string metrics;                       ///< HOST:PORT on loopback; empty: no HTTP at all
   std::string tenants;  ///< path of tenants.toml; empty: every tenant may have what the pool has
   DoorOptions door;
   RedisOptions redis;  ///< whether brokers share rates, and where
@@ -53,10 +53,14 @@ class BrokerServer {
   /// connect and what each tenant may have are read again.
   void Run(int stop_fd, int reload_fd = -1);
 
+  /// Of the thread that runs it, or of any once Run has returned.
+  const BrokerCounters& counters() const { return core_.counters(); }
+
  private:
   explicit BrokerServer(const ServerOptions& options);
 
   Status BindAll(Router& router, Side side, const std::vector<std::string>& endpoints);
+  Status BindAdmin(const std::vector<std::string>& endpoints);
   void ServeDoor();
   TimePoint NextLook() const;
   std::function<bool(const Identity&)> Authorized() const;

@@ -17,8 +17,8 @@ Status DoorOptions::Check(const std::string& endpoint) const {
                                       : ""));
 }
 
-Status DoorOptions::Validate(const std::vector<std::string>& clients,
-                             const std::vector<std::string>& workers) const {
+Status DoorOptions::Validate(const std::vector<std::string>& clients, const std::vector<std::string>& workers,
+                             const std::vector<std::string>& admins) const {
   std::string faults;
   const auto complain = [&](const std::string& fault) { faults += (faults.empty() ? "" : "\n") + fault; };
   if (has_keys() && authorized_file.empty())
@@ -28,12 +28,14 @@ Status DoorOptions::Validate(const std::vector<std::string>& clients,
   if (has_keys() && plain_loopback)
     complain("plain_loopback must not be set where there is a key: TCP is encrypted then");
   if (max_handshakes < 1) complain("max_handshakes must be at least 1");
-  for (const std::string& endpoint : clients) {
-    if (auto good = Check(endpoint); !good) complain("clients: " + good.error().message);
-  }
-  for (const std::string& endpoint : workers) {
-    if (auto good = Check(endpoint); !good) complain("workers: " + good.error().message);
-  }
+  const auto check_all = [&](const std::string& setting, const std::vector<std::string>& endpoints) {
+    for (const std::string& endpoint : endpoints) {
+      if (auto good = Check(endpoint); !good) complain(setting + ": " + good.error().message);
+    }
+  };
+  check_all("clients", clients);
+  check_all("workers", workers);
+  check_all("admin", admins);
   if (faults.empty()) return {};
   return Fail(ErrorKind::kInvalid, faults);
 }

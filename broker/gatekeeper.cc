@@ -87,11 +87,10 @@ Status Gatekeeper::Open() {
 Status Gatekeeper::Guard(zmq::socket_t& socket, Side side, const std::string& endpoint) {
   if (auto allowed = options_.Check(endpoint); !allowed) return allowed;
   if (!has_keys()) return {};
-  const bool clients = side == Side::kClient;
   if (ReachOf(endpoint) == Reach::kSocketFile) {
-    curve::ListenPlainly(socket, DomainOf(clients ? Door::kClientsPlain : Door::kWorkersPlain));
+    curve::ListenPlainly(socket, DomainOf(PlainDoor(side)));
   } else {
-    curve::ListenWith(socket, *secret_, DomainOf(clients ? Door::kClientsWithKeys : Door::kWorkersWithKeys));
+    curve::ListenWith(socket, *secret_, DomainOf(DoorWithKeys(side)));
   }
   return {};
 }

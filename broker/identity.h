@@ -10,12 +10,12 @@
 
 namespace skerry::broker {
 
-/// Clients and workers come in by sockets of their own.
-enum class Side : std::uint8_t { kClient, kWorker };
+/// Clients, workers and operators come in by sockets of their own. The core knows the first two alone.
+enum class Side : std::uint8_t { kClient, kWorker, kAdmin };
 
 struct Identity {
   Side side = Side::kClient;  ///< what its key opens
-  std::string name;           ///< the tenant of a client's key, the name of a worker's
+  std::string name;           ///< the tenant of a client's key, the name of a worker's or an operator's
   std::string key;            ///< the public key, as text
   auto operator<=>(const Identity&) const = default;
 };

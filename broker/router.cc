@@ -48,13 +48,13 @@ Router::Router(zmq::context_t& context, Side side) : side_(side), socket_(contex
   socket_.set(zmq::sockopt::ipv6, true);
 }
 
-Status Router::Bind(const std::string& endpoint) {
+Status Listen(zmq::socket_t& socket, const std::string& endpoint) {
   std::string address = endpoint;
   // ZeroMQ binds to numeric addresses only.
   constexpr std::string_view kLocalhost = "tcp://localhost:";
   if (endpoint.starts_with(kLocalhost)) address = "tcp://127.0.0.1:" + endpoint.substr(kLocalhost.size());
   try {
-    socket_.bind(address);
+    socket.bind(address);
   } catch (const zmq::error_t& e) {
     return Fail(ErrorKind::kUnavailable, "cannot listen on " + endpoint + ": " + e.what());
   }

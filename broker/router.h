@@ -27,12 +27,14 @@ struct Received {
 
 enum class PutResult : bool { kUndelivered, kSent };
 
+/// Binds it as it is guarded now (Gatekeeper::Guard). Errors: which endpoint, and why not.
+Status Listen(zmq::socket_t& socket, const std::string& endpoint);
+
 class Router {
  public:
   Router(zmq::context_t& context, Side side);
 
-  /// As the socket is guarded now (Gatekeeper::Guard).
-  Status Bind(const std::string& endpoint);
+  Status Bind(const std::string& endpoint) { return Listen(socket_, endpoint); }
   /// The next message that has arrived, or nothing.
   std::optional<Received> Get();
   PutResult Put(const Send& send);

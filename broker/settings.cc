@@ -22,21 +22,25 @@ void Describe(config::Settings& s, BrokerOptions& options) {
       .DefaultText("none: only ipc:// endpoints")
       .TradeOff("TCP endpoints are encrypted, and need it");
   s.Text("authorized", server.door.authorized_file, config::kAnyText,
-         "file of who may connect by TCP: public keys, their tenants and workers; read again on SIGHUP")
+         "file of who may connect by TCP: public keys, their tenants, workers and operators; read"
+         " again on SIGHUP")
       .File()
       .DefaultText("none");
   s.Switch("plain_loopback", server.door.plain_loopback, "whether tcp:// on loopback may do without keys")
       .Guarded()
-      .TradeOff("every user and program of this machine can connect then, as any tenant or worker");
+      .TradeOff("every user and program of this machine can connect then, as any tenant, worker or operator");
   s.Number("max_handshakes", server.door.max_handshakes, {1, 65'536},
            "connections of clients, and of workers, whose handshake is not finished")
       .TradeOff("past it the oldest is closed; each costs a descriptor and some memory for 5 s at the most");
   s.Text("metrics", server.metrics, config::kAnyText,
          "HOST:PORT on loopback for /metrics, /livez and /readyz; none: no HTTP at all");
-  s.Text("admin", server.admin, config::kAnyText,
-         "ipc:// path for `skerry workers`, `skerry tenants` and `skerry top`; none: nobody asks")
-      .Check(&CheckAdminEndpoint)
-      .TradeOff("who may open its file, mode 0600, may drain workers and see every tenant");
+  s.List(
+       "admin", server.admin_endpoints,
+       "endpoints for `skerry workers`, `skerry tenants` and `skerry top`; tcp:// for keys of [admins] alone")
+      .DefaultText("none: nobody asks")
+      .Check(&CheckEndpoint)
+      .TradeOff(
+          "who may open an ipc:// file, mode 0600, or has such a key may drain workers and see every tenant");
   s.Text("tenants", server.tenants, config::kAnyText,
          "path of tenants.toml: weights, rates and limits of tenants; SIGHUP reads it again; none: all are "
          "alike")

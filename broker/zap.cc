@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "common/keys/key.h"
@@ -13,8 +14,7 @@ constexpr const char* kVersion = "1.0";
 constexpr std::size_t kFixedFrames = 6;  // version, id, domain, address, routing id, mechanism
 
 std::optional<Door> DoorOf(const std::string& domain) {
-  for (const Door door :
-       {Door::kClientsWithKeys, Door::kWorkersWithKeys, Door::kClientsPlain, Door::kWorkersPlain}) {
+  for (const Door door : kDoors) {
     if (DomainOf(door) == domain) return door;
   }
   return std::nullopt;
@@ -41,8 +41,33 @@ ZapVerdict JudgeKey(const ZapRequest& request, Side side, const AuthorizedKeys& 
 
 }  // namespace
 
+Door DoorWithKeys(Side side) {
+  switch (side) {
+    case Side::kClient:
+      return Door::kClientsWithKeys;
+    case Side::kWorker:
+      return Door::kWorkersWithKeys;
+    case Side::kAdmin:
+      break;
+  }
+  return Door::kAdminsWithKeys;
+}
+
+Door PlainDoor(Side side) {
+  switch (side) {
+    case Side::kClient:
+      return Door::kClientsPlain;
+    case Side::kWorker:
+      return Door::kWorkersPlain;
+    case Side::kAdmin:
+      break;
+  }
+  return Door::kAdminsPlain;
+}
+
 const std::string& DomainOf(Door door) {
-  static const std::array<std::string, 4> kDomains = {"clients", "workers", "plain-clients", "plain-workers"};
+  static const std::array<std::string, std::size(kDoors)> kDomains = {
+      "clients", "workers", "admins", "plain-clients", "plain-workers", "plain-admins"};
   return kDomains[static_cast<std::size_t>(door)];
 }
 
@@ -60,8 +85,11 @@ ZapVerdict Judge(const ZapRequest& request, const AuthorizedKeys& keys) {
       return JudgeKey(request, Side::kClient, keys);
     case Door::kWorkersWithKeys:
       return JudgeKey(request, Side::kWorker, keys);
+    case Door::kAdminsWithKeys:
+      return JudgeKey(request, Side::kAdmin, keys);
     case Door::kClientsPlain:
     case Door::kWorkersPlain:
+    case Door::kAdminsPlain:
       if (request.mechanism != "NULL") return Refused(HandshakeRefusal::kMechanism);
       return {std::nullopt, kPlainUser};
   }

@@ -14,7 +14,19 @@
 namespace skerry::broker {
 
 /// How what is bound next is protected.
-enum class Door : std::uint8_t { kClientsWithKeys, kWorkersWithKeys, kClientsPlain, kWorkersPlain };
+enum class Door : std::uint8_t {
+  kClientsWithKeys,
+  kWorkersWithKeys,
+  kAdminsWithKeys,
+  kClientsPlain,
+  kWorkersPlain,
+  kAdminsPlain,
+};
+inline constexpr Door kDoors[] = {Door::kClientsWithKeys, Door::kWorkersWithKeys, Door::kAdminsWithKeys,
+                                  Door::kClientsPlain,    Door::kWorkersPlain,    Door::kAdminsPlain};
+/// Where those of a side come in by their keys, and where without.
+Door DoorWithKeys(Side side);
+Door PlainDoor(Side side);
 /// What libzmq calls it ("domain").
 const std::string& DomainOf(Door door);
 

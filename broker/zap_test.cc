@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <set>
+#include <utility>
+
 #include "common/keys/key.h"
 
 namespace skerry::broker {
@@ -16,10 +20,11 @@ std::string Raw(const keys::PublicKey& key) {
 class Zap : public ::testing::Test {
  protected:
   Zap() {
-    auto parsed = AuthorizedKeys::Parse("revoked = [\"" + stale_.text() + "\"]\n[clients]\nacme = [\"" +
-                                            client_.text() + "\", \"" + stale_.text() +
-                                            "\"]\n[workers]\nw = \"" + worker_.text() + "\"\n",
-                                        "f");
+    auto parsed =
+        AuthorizedKeys::Parse("revoked = [\"" + stale_.text() + "\"]\n[clients]\nacme = [\"" +
+                                  client_.text() + "\", \"" + stale_.text() + "\"]\n[workers]\nw = \"" +
+                                  worker_.text() + "\"\n[admins]\nada = \"" + admin_.text() + "\"\n",
+                              "f");
     EXPECT_TRUE(parsed);
     keys_ = std::move(*parsed);
   }
@@ -37,35 +42,50 @@ class Zap : public ::testing::Test {
   const keys::PublicKey client_ = keys::SecretKey::Generate().Public();
   const keys::PublicKey stale_ = keys::SecretKey::Generate().Public();
   const keys::PublicKey worker_ = keys::SecretKey::Generate().Public();
+  const keys::PublicKey admin_ = keys::SecretKey::Generate().Public();
   const keys::PublicKey stranger_ = keys::SecretKey::Generate().Public();
   AuthorizedKeys keys_;
 };
 
-TEST_F(Zap, AKeyOpensItsOwnDoorAndIsTheUser) {
-  for (const auto& [door, key] :
-       {std::pair(Door::kClientsWithKeys, client_), std::pair(Door::kWorkersWithKeys, worker_)}) {
-    const ZapVerdict verdict = OfKey(door, key);
-    EXPECT_FALSE(verdict.refused);
-    EXPECT_EQ(verdict.user, key.text());
+TEST_F(Zap, AKeyOpensItsOwnDoorAndNoOther) {
+  const std::pair<Door, keys::PublicKey> doors[] = {
+      {Door::kClientsWithKeys, client_}, {Door::kWorkersWithKeys, worker_}, {Door::kAdminsWithKeys, admin_}};
+  for (const auto& [door, own] : doors) {
+    for (const auto& [home, key] : doors) {
+      const ZapVerdict verdict = OfKey(door, key);
+      EXPECT_EQ(verdict.user, key.text());
+      if (door == home) {
+        EXPECT_FALSE(verdict.refused) << DomainOf(door);
+      } else {
+        EXPECT_EQ(verdict.refused, HandshakeRefusal::kWrongDoor)
+            << DomainOf(home) << " at " << DomainOf(door);
+      }
+    }
   }
 }
 
-TEST_F(Zap, AKeyOpensNoOtherDoor) {
-  EXPECT_EQ(OfKey(Door::kWorkersWithKeys, client_).refused, HandshakeRefusal::kWrongDoor);
-  EXPECT_EQ(OfKey(Door::kClientsWithKeys, worker_).refused, HandshakeRefusal::kWrongDoor);
+TEST_F(Zap, EachSideHasTwoDoorsOfItsOwn) {
+  std::set<std::string> domains;
+  for (const Side side : {Side::kClient, Side::kWorker, Side::kAdmin}) {
+    domains.insert(DomainOf(DoorWithKeys(side)));
+    domains.insert(DomainOf(PlainDoor(side)));
+  }
+  EXPECT_EQ(domains.size(), std::size(kDoors));
 }
 
 TEST_F(Zap, StrangersAndRevokedKeysAreRefused) {
-  EXPECT_EQ(OfKey(Door::kClientsWithKeys, stranger_).refused, HandshakeRefusal::kUnknownKey);
-  EXPECT_EQ(OfKey(Door::kClientsWithKeys, stale_).refused, HandshakeRefusal::kRevokedKey);
+  for (const Door door : {Door::kClientsWithKeys, Door::kWorkersWithKeys, Door::kAdminsWithKeys}) {
+    EXPECT_EQ(OfKey(door, stranger_).refused, HandshakeRefusal::kUnknownKey);
+    EXPECT_EQ(OfKey(door, stale_).refused, HandshakeRefusal::kRevokedKey);
+  }
 }
 
 TEST_F(Zap, OtherMechanismsAreRefusedAtEveryDoor) {
-  for (const Door door : {Door::kClientsWithKeys, Door::kWorkersWithKeys}) {
+  for (const Door door : {Door::kClientsWithKeys, Door::kWorkersWithKeys, Door::kAdminsWithKeys}) {
     EXPECT_EQ(Of(door, "NULL").refused, HandshakeRefusal::kMechanism);
     EXPECT_EQ(Of(door, "PLAIN", {"user", "password"}).refused, HandshakeRefusal::kMechanism);
   }
-  for (const Door door : {Door::kClientsPlain, Door::kWorkersPlain}) {
+  for (const Door door : {Door::kClientsPlain, Door::kWorkersPlain, Door::kAdminsPlain}) {
     EXPECT_FALSE(Of(door, "NULL").refused);
     EXPECT_EQ(Of(door, "NULL").user, kPlainUser) << "so that what the peer calls itself is not shown";
     EXPECT_EQ(Of(door, "CURVE", {Raw(client_)}).refused, HandshakeRefusal::kMechanism);

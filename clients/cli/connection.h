@@ -28,6 +28,7 @@ struct ConnectOptions {
   SessionId session;  ///< empty: a new one
   /// Of operators' commands: brokers' admin sockets; empty: of the pool that runs here.
   std::vector<std::string> admin;
+  std::string admin_key_file;  ///< for those at tcp://
   // Of several brokers, see ClientOptions.
   std::function<void(const std::vector<JobPlacement>&)> on_placed;
   std::function<std::string(const JobId&)> placed_before;

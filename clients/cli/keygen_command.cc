@@ -13,14 +13,17 @@ namespace {
 constexpr const char* kExamples =
     "  skerry keygen --role broker                       broker.key, for [broker] key\n"
     "  skerry keygen --role client --tenant acme         client.key, for [client] key\n"
-    "  skerry keygen --role worker -o rack-1.key         for [worker] key\n";
+    "  skerry keygen --role worker -o rack-1.key         for [worker] key\n"
+    "  skerry keygen --role admin                        admin.key, for [client] admin_key: looks on and "
+    "drains\n";
 
 constexpr const char* kAbout =
     "Makes a CURVE25519 key for links over TCP. The file holds the secret and is for its owner alone; nobody "
     "else "
-    "needs it.\nThe public key is printed to stdout: a client's and a worker's go into the broker's file of "
-    "who may "
-    "connect\n(--authorized), the broker's to every client and worker (--broker-key). A file that is there "
+    "needs it.\nThe public key is printed to stdout: a client's, a worker's and an operator's (admin) go "
+    "into the broker's "
+    "file of who may connect\n(--authorized), the broker's to every client and worker (--broker-key). A file "
+    "that is there "
     "is never "
     "replaced.";
 
@@ -28,7 +31,7 @@ class Keygen : public Command {
  public:
   explicit Keygen(CLI::App* app) : Command(app) {
     config::SetHelp(*app, {kExamples, kAbout});
-    app->add_option("--role", role_, "whose key it is: client, worker or broker")->type_name("ROLE");
+    app->add_option("--role", role_, "whose key it is: client, worker, broker or admin")->type_name("ROLE");
     app->add_option("--tenant", tenant_, "of a client's key: the tenant whose jobs it submits")
         ->type_name("NAME");
     app->add_option("-o,--output", output_, "the secret key's file (ROLE.key)")->type_name("FILE");
@@ -36,9 +39,10 @@ class Keygen : public Command {
 
   int Run() override {
     if (role_.empty())
-      return config::Complain("skerry", "keygen needs --role client, --role worker or --role broker");
+      return config::Complain("skerry",
+                              "keygen needs --role client, --role worker, --role broker or --role admin");
     const auto role = keys::RoleByName(role_);
-    if (!role) return config::Complain("skerry", "--role: must be client, worker or broker");
+    if (!role) return config::Complain("skerry", "--role: must be client, worker, broker or admin");
     const bool client = *role == keys::Role::kClient;
     if (client && tenant_.empty()) {
       return config::Complain("skerry",
@@ -73,8 +77,10 @@ class Keygen : public Command {
                "\"]";
       case keys::Role::kWorker:
         return "under [workers] of the broker's --authorized file:\n\"NAME\" = [\"" + key + "\"]";
+      case keys::Role::kAdmin:
+        return "under [admins] of the broker's --authorized file:\n\"NAME\" = [\"" + key + "\"]";
       case keys::Role::kBroker:
-        return "to clients and workers, as their --broker-key:";
+        return "to clients, workers and operators, as their --broker-key:";
     }
     return {};
   }

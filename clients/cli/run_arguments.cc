@@ -37,7 +37,7 @@ class RunArguments : public Command {
     app->add_flag("--quiet", options_.quiet, "no progress bar, no summary");
     Describe(settings_, options_.connect);
     for (const config::Setting& setting : settings_.all()) {
-      if (setting.key() != "admin") line_.AddFlag(setting);  // operators' commands have that
+      if (!setting.key().starts_with("admin")) line_.AddFlag(setting);  // operators' commands have those
     }
     line_.AddPrint();
   }

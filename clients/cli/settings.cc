@@ -7,16 +7,16 @@
 #include <array>
 #include <string_view>
 
+#include "clients/cli/admin/admin_pool.h"
 #include "common/brokers/broker_keys.h"
-#include "common/endpoint.h"
 #include "common/ids.h"
 
 namespace skerry::cli {
 namespace {
 
-constexpr std::array<std::string_view, 10> kOfEveryRun = {
-    "admin",  "broker", "key",  "broker_key", "failover_after_ms", "resolve_every_ms",
-    "tenant", "user",   "data", "log_level"};
+constexpr std::array<std::string_view, 11> kOfEveryRun = {
+    "admin",  "admin_key", "broker", "key",      "broker_key", "failover_after_ms", "resolve_every_ms",
+    "tenant", "user",      "data",   "log_level"};
 
 Status CheckProgram(std::string_view path) {
   const std::string program(path);
@@ -52,7 +52,11 @@ void Describe(config::Settings& s, ConnectOptions& options) {
   s.List("admin", options.admin,
          "admin sockets of brokers, for `skerry workers`, `skerry tenants` and `skerry top`")
       .DefaultText("that of the one pool of this user's that runs here")
-      .Check(&CheckEndpoint);
+      .Check(&CheckAdminPlace);
+  s.Text("admin_key", options.admin_key_file, config::kAnyText,
+         "file of this operator's secret key, for admin sockets at tcp:// (skerry keygen --role admin)")
+      .File()
+      .DefaultText("none: ipc:// and plain loopback only");
   s.Text("tenant", options.tenant, {1, kMaxIdBytes}, "tenant of jobs that name none")
       .DefaultText("the one in the key's file, or default");
   s.Text("user", options.user, {0, kMaxIdBytes}, "user of jobs that name none");

@@ -2,10 +2,12 @@
 
 #include <cerrno>
 #include <chrono>
+#include <iterator>
+#include <string_view>
 #include <variant>
 
 #include "clients/cpp/ipc_socket.h"
-#include "common/endpoint.h"
+#include "common/curve/curve.h"
 
 namespace skerry::client {
 namespace {
@@ -14,36 +16,54 @@ namespace {
 constexpr std::int64_t kMaxFrameBytes = 4ll << 20;
 constexpr int kReconnectMs = 20;
 
+/// Whether trying again would be told the same: a key that is refused, one side that does not encrypt.
+bool IsFinal(const curve::SocketEvent& event) {
+  return event.what == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH || event.what == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL;
+}
+
+/// With this tool's own names of the settings.
+std::string WhyRefused(const curve::SocketEvent& event) {
+  std::string why = curve::WhyNoHandshake(event);
+  constexpr std::string_view kOfPeers = "--key";
+  if (const std::size_t at = why.find(kOfPeers); at != std::string::npos)
+    why.replace(at, kOfPeers.size(), "--admin-key");
+  if (event.what == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+    why += "; operators' keys (skerry keygen --role admin) are under [admins] of its authorized file";
+  return why;
+}
+
 }  // namespace
 
 AdminLink::AdminLink(const std::string& endpoint)
-    : endpoint_(endpoint), socket_(context_, zmq::socket_type::dealer) {
+    : endpoint_(endpoint),
+      socket_(context_, zmq::socket_type::dealer),
+      monitor_(context_, socket_, curve::kHandshakeFailures | ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
   socket_.set(zmq::sockopt::linger, 0);
   socket_.set(zmq::sockopt::immediate, true);
   socket_.set(zmq::sockopt::reconnect_ivl, kReconnectMs);
+  curve::SetBounds(socket_);
   socket_.set(zmq::sockopt::maxmsgsize, kMaxFrameBytes);
+  socket_.set(zmq::sockopt::ipv6, true);
 }
 
-Result<std::unique_ptr<AdminLink>> AdminLink::Open(const std::string& endpoint) {
-  if (auto allowed = CheckEndpoint(endpoint); !allowed) return Fail(allowed.error());
-  if (!endpoint.starts_with("ipc://")) {
-    return Fail(ErrorKind::kInvalid, "admin endpoint '" + endpoint +
-                                         "' is refused: a broker's admin socket is an ipc://PATH on its own "
-                                         "machine; run this there (ssh)");
-  }
-  std::unique_ptr<AdminLink> link(new AdminLink(endpoint));
+Result<std::unique_ptr<AdminLink>> AdminLink::Open(const keys::LinkSettings& at) {
+  const auto keys = keys::LoadLinkKeys(at, keys::Role::kAdmin);
+  if (!keys) return Fail(keys.error());
+  std::unique_ptr<AdminLink> link(new AdminLink(at.endpoint));
   // ZeroMQ would go on looking for a socket that is not there.
-  if (!WhyNobodyAnswers(endpoint).empty()) return Fail(link->NoAnswer());
+  if (!WhyNobodyAnswers(at.endpoint).empty()) return Fail(link->NoAnswer());
   try {
-    link->socket_.connect(endpoint);
+    if (*keys) curve::ConnectWith(link->socket_, **keys);
+    link->socket_.connect(at.endpoint);
   } catch (const zmq::error_t& e) {
-    return Fail(ErrorKind::kUnavailable, "cannot connect to " + endpoint + ": " + e.what());
+    return Fail(ErrorKind::kUnavailable, "cannot connect to " + at.endpoint + ": " + e.what());
   }
   return link;
 }
 
 Error AdminLink::NoAnswer() const {
-  return {ErrorKind::kUnavailable, "no broker answers on " + endpoint_ + WhyNobodyAnswers(endpoint_) +
+  const std::string why = refused_.empty() ? WhyNobodyAnswers(endpoint_) : "; " + refused_;
+  return {ErrorKind::kUnavailable, "no broker answers on " + endpoint_ + why +
                                        " (its setting `admin` names the socket; none is open by default)"};
 }
 
@@ -53,16 +73,23 @@ Error AdminLink::Broken(const std::string& what) const {
 }
 
 bool AdminLink::Wait(short events, TimePoint until) {
-  zmq::pollitem_t item{socket_.handle(), 0, events, 0};
-  const auto left = std::chrono::ceil<Millis>(until - SteadyClock::now());
-  if (left <= Millis(0)) return false;
-  try {
-    zmq::poll(&item, 1, left);
-  } catch (const zmq::error_t& e) {
-    if (e.num() != EINTR) throw;
-    return false;  // Ctrl-C
+  for (;;) {
+    zmq::pollitem_t items[] = {{socket_.handle(), 0, events, 0},
+                               {monitor_.socket().handle(), 0, ZMQ_POLLIN, 0}};
+    const auto left = std::chrono::ceil<Millis>(until - SteadyClock::now());
+    if (left <= Millis(0)) return false;
+    try {
+      zmq::poll(items, std::size(items), left);
+    } catch (const zmq::error_t& e) {
+      if (e.num() != EINTR) throw;
+      return false;  // Ctrl-C
+    }
+    while (const auto event = monitor_.Next()) {
+      refused_ = WhyRefused(*event);
+      if (IsFinal(*event)) return false;
+    }
+    if ((items[0].revents & events) != 0) return true;
   }
-  return (item.revents & events) != 0;
 }
 
 Result<AdminLink::Answer> AdminLink::Put(wire::Ask ask) {

@@ -1,6 +1,7 @@
 // A question to a broker's admin socket, and its answer (schemas/admin.md).
 //
-//   auto link = AdminLink::Open("ipc:///run/skerry/admin");
+//   auto link = AdminLink::Open({"ipc:///run/skerry/admin", "", ""});
+//   auto far = AdminLink::Open({"tcp://broker.lan:7003", "admin.key", "rq:rM>}U..."});
 //   auto rows = (*link)->All<wire::WorkerRow>(wire::question::kWorkers);
 //
 // Threads: one. Ownership: owns its socket. Errors: why there is no answer, and what to do; a broker's own
@@ -15,6 +16,8 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "common/curve/socket_monitor.h"
+#include "common/keys/link_keys.h"
 #include "common/result.h"
 #include "common/units.h"
 #include "common/wire/admin.h"
@@ -29,7 +32,8 @@ class AdminLink {
   /// More than any broker has pages: a walk that does not end is its fault.
   static constexpr int kMaxPages = 1'000;
 
-  static Result<std::unique_ptr<AdminLink>> Open(const std::string& endpoint);
+  /// Over TCP with a key of role admin.
+  static Result<std::unique_ptr<AdminLink>> Open(const keys::LinkSettings& at);
 
   /// One page, or the one row of a question with an id.
   template <class Row>
@@ -68,6 +72,7 @@ class AdminLink {
   Result<Answer> Put(wire::Ask ask);
   /// What has come, for `number`; nothing of use: an empty reason.
   Result<Answer> Take(std::uint64_t number);
+  /// Whether that may be done now; not where the time is over, or the broker does not let us in.
   bool Wait(short events, TimePoint until);
   Error NoAnswer() const;
   Error Broken(const std::string& what) const;
@@ -76,6 +81,8 @@ class AdminLink {
   std::uint64_t next_number_ = 1;
   zmq::context_t context_;
   zmq::socket_t socket_;
+  curve::SocketMonitor monitor_;
+  std::string refused_;  // why the broker did not let us in, last
 };
 
 }  // namespace skerry::client

@@ -19,7 +19,7 @@ namespace skerry::keys {
 namespace {
 
 constexpr std::size_t kMaxFileBytes = 4096;
-constexpr std::array<std::string_view, 3> kRoles = {"client", "worker", "broker"};
+constexpr std::array<std::string_view, 4> kRoles = {"client", "worker", "broker", "admin"};
 
 std::string_view Trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
@@ -36,6 +36,11 @@ std::optional<std::pair<std::string, std::string>> ReadLine(std::string_view lin
   const std::string_view inner = value.substr(1, value.size() - 2);
   if (inner.find_first_of("\"\\") != std::string_view::npos) return std::nullopt;
   return std::pair(std::string(Trimmed(line.substr(0, equals))), std::string(inner));
+}
+
+/// "a worker", "an admin".
+std::string OneOf(Role role) {
+  return (role == Role::kAdmin ? "an " : "a ") + std::string(NameOf(role));
 }
 
 using Fields = std::map<std::string, std::string>;
@@ -69,7 +74,7 @@ Result<Role> RoleByName(std::string_view name) {
   for (std::size_t i = 0; i < kRoles.size(); ++i) {
     if (name == kRoles[i]) return static_cast<Role>(i);
   }
-  return Fail(ErrorKind::kInvalid, "a key's role must be client, worker or broker");
+  return Fail(ErrorKind::kInvalid, "a key's role must be client, worker, broker or admin");
 }
 
 bool IsKeyOwnersName(std::string_view name) {
@@ -102,8 +107,7 @@ Result<KeyFile> ReadKeyFile(const std::string& path, Role role) {
   if (!text) return Fail(text.error());
   auto file = ParseKeyFile(*text, path);
   if (file && file->role != role) {
-    return Fail(ErrorKind::kInvalid, path + ": is a " + std::string(NameOf(file->role)) + "'s key; a " +
-                                         std::string(NameOf(role)) +
+    return Fail(ErrorKind::kInvalid, path + ": is " + OneOf(file->role) + "'s key; " + OneOf(role) +
                                          " needs one of its own (skerry keygen --role " +
                                          std::string(NameOf(role)) + ")");
   }

@@ -18,7 +18,7 @@
 
 namespace skerry::keys {
 
-enum class Role : unsigned char { kClient, kWorker, kBroker };
+enum class Role : unsigned char { kClient, kWorker, kBroker, kAdmin };
 std::string_view NameOf(Role role);
 /// kInvalid where `name` is no role.
 Result<Role> RoleByName(std::string_view name);

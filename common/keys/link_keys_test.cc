@@ -67,5 +67,21 @@ TEST_F(LinkKeysTest, HalfOfThemIsAFaultAndNotAPlainLink) {
   EXPECT_NE(FaultOf({"tcp://127.0.0.1:1", key_, broker_}).find("chmod 600"), std::string::npos);
 }
 
+TEST_F(LinkKeysTest, OfAnOperatorAreNamedByTheirOwnSettings) {
+  const auto fault = [&](const LinkSettings& settings) {
+    const auto keys = LoadLinkKeys(settings, Role::kAdmin);
+    return keys ? std::string("none") : keys.error().message;
+  };
+  const std::string none = fault({"tcp://10.0.0.1:1", "", ""});
+  EXPECT_TRUE(none.starts_with("admin: endpoint 'tcp://10.0.0.1:1' is refused without a key")) << none;
+  EXPECT_NE(none.find("skerry keygen --role admin"), std::string::npos) << none;
+  EXPECT_NE(none.find("--admin-key"), std::string::npos) << none;
+  const std::string clients = fault({"tcp://10.0.0.1:1", key_, broker_});
+  EXPECT_EQ(clients, "admin_key: " + key_ +
+                         ": is a client's key; an admin needs one of its own (skerry keygen --role admin)");
+  ASSERT_TRUE(WriteKeyFile(folder_ + "/admin.key", {Role::kAdmin, "", SecretKey::Generate()}));
+  EXPECT_EQ(fault({"tcp://10.0.0.1:1", folder_ + "/admin.key", broker_}), "none");
+}
+
 }  // namespace
 }  // namespace skerry::keys

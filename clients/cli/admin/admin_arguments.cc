@@ -10,7 +10,7 @@ namespace skerry::cli {
 
 AdminArguments::AdminArguments(CLI::App& app) : line_(app, "skerry") {
   Describe(settings_, options_);
-  line_.AddFlag(settings_.At("admin"));
+  for (const char* key : {"admin", "admin_key", "broker_key"}) line_.AddFlag(settings_.At(key));
   app.add_flag("--json", json_, "one JSON object a line, every field under its name in schemas/admin.md");
 }
 
@@ -18,7 +18,7 @@ std::optional<int> AdminArguments::Open(std::optional<AdminPool>& pool) {
   const auto start = line_.Configure(settings_, [] { return Status(); });
   if (start.exit) return start.exit;
   CatchInterrupts();
-  auto opened = AdminPool::Open(options_.admin);
+  auto opened = AdminPool::Open({options_.admin, options_.admin_key_file, options_.broker_key});
   if (!opened) return ComplainOf(opened.error());
   pool.emplace(std::move(*opened));
   return std::nullopt;

@@ -7,6 +7,8 @@
 
 #include "clients/cli/admin/terminal_text.h"
 #include "clients/cli/pool_folder.h"
+#include "common/brokers/broker_keys.h"
+#include "common/endpoint.h"
 
 namespace skerry::cli {
 namespace {
@@ -52,17 +54,29 @@ void Merge(wire::TenantRow& sum, const wire::TenantRow& more) {
   Add(sum.trips, more.trips);
 }
 
-Result<AdminPool> AdminPool::Open(std::vector<std::string> endpoints) {
-  if (endpoints.empty()) {
+Status CheckAdminPlace(std::string_view text) {
+  const auto place = ParseBrokerPlace(text);
+  if (!place) return Fail(place.error());
+  if (place->kind == BrokerPlace::Kind::kFile)
+    return Fail(ErrorKind::kInvalid,
+                "an admin socket must be ipc://PATH or tcp://HOST:PORT, not a file of such");
+  return CheckEndpoint(place->text);
+}
+
+Result<AdminPool> AdminPool::Open(AdminPlaces places) {
+  if (places.brokers.empty()) {
     auto here = TheOnePoolHere();
     if (!here) return Fail(here.error());
-    endpoints = {*here};
+    places.brokers = {*here};
   }
   AdminPool pool;
   std::set<std::string> seen;
-  for (const std::string& endpoint : endpoints) {
-    if (!seen.insert(endpoint).second) continue;  // one broker twice would count twice
-    auto link = client::AdminLink::Open(endpoint);
+  for (const std::string& text : places.brokers) {
+    if (auto good = CheckAdminPlace(text); !good) return Fail(good.error());
+    const auto place = ParseBrokerPlace(text);
+    if (!seen.insert(place->text).second) continue;  // one broker twice would count twice
+    auto link =
+        client::AdminLink::Open(LinkTo({place->text, place->key}, places.key_file, places.broker_key));
     if (!link) return Fail(link.error());
     pool.links_.push_back(std::move(*link));
   }

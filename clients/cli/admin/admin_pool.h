@@ -16,6 +16,16 @@
 
 namespace skerry::cli {
 
+/// Which brokers to ask, and by which keys.
+struct AdminPlaces {
+  std::vector<std::string> brokers;  ///< endpoints; none: the one pool of this user's that runs here
+  std::string key_file;              ///< of role admin, for endpoints at tcp://
+  std::string broker_key;            ///< the public key of brokers that have none behind their endpoint
+};
+
+/// Whether it is an endpoint, with or without its broker's key behind it.
+Status CheckAdminPlace(std::string_view text);
+
 /// A broker's word, and whose it is.
 template <class Row>
 struct Of {
@@ -32,8 +42,7 @@ struct PoolSample {
 
 class AdminPool {
  public:
-  /// Endpoints: none stand for the one pool of this user's that runs here (`skerry up`).
-  static Result<AdminPool> Open(std::vector<std::string> endpoints);
+  static Result<AdminPool> Open(AdminPlaces places);
 
   Result<PoolSample> Sample();
   Result<std::vector<Of<wire::WorkerRow>>> Workers();

@@ -32,6 +32,22 @@ TEST(FindWorkers, SaysWhatToDoWhereThereIsNoneOrMoreThanOne) {
   EXPECT_FALSE(FindWorkers(all, "abe3")) << "one that was cut off cannot be drained";
 }
 
+TEST(AdminPlace, IsAnEndpointWithOrWithoutItsBrokersKey) {
+  for (const char* good : {"ipc:///run/skerry/admin", "tcp://127.0.0.1:7003", "tcp://broker.lan:7003",
+                           "tcp://broker.lan:7003 rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"})
+    EXPECT_TRUE(CheckAdminPlace(good)) << good;
+  for (const char* bad : {"", "nonsense", "file:/etc/brokers", "tcp://broker.lan", "ipc://"})
+    EXPECT_FALSE(CheckAdminPlace(bad)) << bad;
+}
+
+TEST(AdminPool, DoesNotGoOverTcpWithoutAnOperatorsKey) {
+  const auto pool = AdminPool::Open({{"tcp://10.0.0.1:7003"}, "", ""});
+  ASSERT_FALSE(pool);
+  EXPECT_EQ(pool.error().kind, ErrorKind::kInvalid);
+  EXPECT_NE(pool.error().message.find("skerry keygen --role admin"), std::string::npos)
+      << pool.error().message;
+}
+
 TEST(Merge, AddsWhatTwoBrokersHaveCounted) {
   wire::TenantRow sum;
   sum.weight = 4;

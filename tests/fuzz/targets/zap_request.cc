@@ -28,8 +28,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Demand(reply.size() == 6 && reply[1] == request->id, "an answer has six frames, and is to its question");
   Demand((reply[2] == "200") == !verdict.refused, "who is refused is told 400");
   if (verdict.refused) return 0;
-  const bool plain =
-      request->domain == DomainOf(Door::kClientsPlain) || request->domain == DomainOf(Door::kWorkersPlain);
+  const bool plain = request->domain == DomainOf(Door::kClientsPlain) ||
+                     request->domain == DomainOf(Door::kWorkersPlain) ||
+                     request->domain == DomainOf(Door::kAdminsPlain);
   Demand(verdict.user == (plain ? std::string(kPlainUser) : kKey), "only who is listed comes in by a key");
   return 0;
 }
@@ -50,6 +51,9 @@ std::vector<std::string> skerry::fuzz::Seeds() {
   };
   return {asked(DomainOf(Door::kClientsWithKeys), "CURVE", key),
           asked(DomainOf(Door::kWorkersWithKeys), "CURVE", key),
+          asked(DomainOf(Door::kAdminsWithKeys), "CURVE", key),
           asked(DomainOf(Door::kClientsPlain), "NULL", ""),
-          asked(DomainOf(Door::kClientsWithKeys), "PLAIN", "admin"), asked("nowhere", "CURVE", key)};
+          asked(DomainOf(Door::kAdminsPlain), "NULL", ""),
+          asked(DomainOf(Door::kClientsWithKeys), "PLAIN", "admin"),
+          asked("nowhere", "CURVE", key)};
 }
