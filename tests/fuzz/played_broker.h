@@ -50,6 +50,11 @@ class PlayedBroker {
     ASSERT_GT(greetings_, before) << "the worker did not come back";
   }
 
+  /// Answers what comes meanwhile: a broker that is silent is left for a new link.
+  void Serve(Millis time) {
+    for (const TimePoint end = SteadyClock::now() + time; SteadyClock::now() < end;) Receive(time);
+  }
+
   void Send(const Frames& frames) {
     (void)router_.send(zmq::buffer(worker_), zmq::send_flags::sndmore);
     for (std::size_t i = 0; i < frames.size(); ++i)
@@ -101,7 +106,7 @@ class PlayedBroker {
       ++greetings_;
       Send({wire::Encode(wire::Welcome{})});
     }
-    if (std::holds_alternative<wire::Ping>(*header)) Send({wire::Encode(wire::Pong{})});
+    if (const auto* ping = std::get_if<wire::Ping>(&*header)) Send({wire::Encode(wire::Pong{ping->number})});
     if (const auto* final = std::get_if<wire::Final>(&*header)) return Ended{*final, std::move(payload)};
     return std::nullopt;
   }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "common/wire/negotiate.h"
 #include "tests/fuzz/campaign.h"
 #include "tests/fuzz/fuzz_cell.h"
 #include "tests/fuzz/mutator.h"
@@ -49,10 +50,15 @@ class WorkerFuzz : public ::testing::Test {
     FAIL() << "the worker's slots stay taken";
   }
 
-  // A broker may end a worker: a right REFUSE does, and a right BYE makes it greet anew.
+  // A broker may end a worker: a right REFUSE does, and a WELCOME of a version that it does not speak; a
+  // right BYE makes it greet anew.
   void SendAsBroker(const Frames& frames) {
     const auto header = frames.size() <= 3 ? wire::Decode(frames[0]) : Fail(ErrorKind::kInvalid, "too long");
     if (header && std::holds_alternative<wire::Refuse>(*header)) return;
+    const auto* welcome = header ? std::get_if<wire::Welcome>(&*header) : nullptr;
+    if (welcome != nullptr &&
+        !wire::CheckAgreed({wire::kOldestVersion, wire::kVersion}, welcome->version, "worker"))
+      return;
     broker_.Send(frames);
     if (header && std::holds_alternative<wire::Bye>(*header)) broker_.AwaitGreeting();
   }
@@ -132,7 +138,7 @@ TEST_F(WorkerFuzz, ACellThatBreaksTheControlProtocolIsReplaced) {
     const std::string seed = testing::ReadFile(cell + kSeedFile);
     if (std::strtoull(seed.c_str(), nullptr, 10) >= campaign_.seed + kRounds) break;
     ASSERT_TRUE(worker.IsRunning());
-    usleep(20'000);
+    broker_.Serve(Millis(20));
   }
   unlink((cell + kSeedFile).c_str());
   Probe();

@@ -22,8 +22,11 @@ namespace skerry::testing {
 
 class ClusterLoad {
  public:
+  /// What is asked where other tests, or compilers, run beside.
+  static constexpr std::chrono::milliseconds kBackAmongOthers{20'000};
+
   /// For so many faults, which says how many jobs the file has.
-  explicit ClusterLoad(int faults);
+  explicit ClusterLoad(int faults, std::chrono::milliseconds back_within = kBackAmongOthers);
   ~ClusterLoad();
 
   /// Begins, lasts, heals, and waits for the flow to be back; fails the test where it is not in time.
@@ -51,6 +54,7 @@ class ClusterLoad {
   void CheckFile();
 
   const int lines_;
+  const std::chrono::milliseconds back_within_;
   TempDir dir_;
   Cluster cluster_;
   std::vector<std::unique_ptr<Load>> watched_;

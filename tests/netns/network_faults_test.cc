@@ -65,7 +65,7 @@ TEST_F(NetworkFaultsFull, AHundredByChance) {
   const std::vector<std::string> machines = {"broker0", "broker1", "worker0", "worker1", "worker2",
                                              "client0", "client1", "client2", "client3"};
   constexpr int kStrikes = 100;
-  ClusterLoad load(kStrikes);
+  ClusterLoad load(kStrikes, milliseconds(5'000));
   for (int i = 0; i < kStrikes && !HasFatalFailure(); ++i) {
     Strike strike{static_cast<Fault>(random() % 4), machines[random() % machines.size()]};
     // Of the clients, only one is a program of its own.
