@@ -18,7 +18,7 @@
 
 namespace skerry::broker {
 
-inline constexpr int kPatienceMs = 5'000;
+inline constexpr int kPatienceMs = 20'000;
 
 /// A peer that speaks raw frames.
 class RawPeer {

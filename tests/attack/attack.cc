@@ -30,6 +30,7 @@ void Attack::PoliteGotAll() {
   EXPECT_TRUE(PoliteGoesOn());
   polite_->Stop();
   const auto& finished = polite_->Join();
+  ASSERT_FALSE(finished.empty()) << pool_->pool().Logs();
   for (const auto& [id, one] : finished) ASSERT_TRUE(IsOk(one.result, 42)) << id;
   const std::uint64_t peak = PeakResidentBytes(pool_->broker());
   EXPECT_LE(peak, resident_before_ + may_grow_);
@@ -44,7 +45,7 @@ void Attack::PoliteGotAll() {
 
 ::testing::AssertionResult Attack::PoliteGoesOn(std::size_t results) {
   const std::size_t want = polite_->finished() + results;
-  for (const TimePoint end = SteadyClock::now() + Millis(30'000); polite_->finished() < want;) {
+  for (const TimePoint end = SteadyClock::now() + Millis(60'000); polite_->finished() < want;) {
     if (SteadyClock::now() >= end) {
       return ::testing::AssertionFailure()
              << "the polite tenant got " << polite_->finished() << " results, and not " << want;

@@ -45,6 +45,8 @@ ClientOptions EncryptedPool::ClientWith(const keys::LinkKeys& link) const {
   options.broker = clients_url();
   options.key_file = keys_.FileOf(link);
   options.broker_key = keys_.broker_key();
+  options.connect_timeout =
+      Millis(60'000);  // the broker has just been started, on a machine that may be busy
   return options;
 }
 
