@@ -154,7 +154,7 @@ TEST_F(JobRunTest, BlamesNoJobForWhatItsWorkerSlept) {
     loop_.Post([this, answer] { job_->Answer(answer, "1"); });
   };
   for (const Case& one : cases) {
-    Begin("event up\n" + one.script, {{"timeoutMs", 100}}, Retry::kNever);
+    Begin("event up\n" + one.script, {{"timeoutMs", 500}}, Retry::kNever);
     ASSERT_TRUE(RunUntil(loop_, [&] { return !uplink_.All<wire::Event>().empty(); }));
     std::this_thread::sleep_for(Millis(1'300));
     const Outcome outcome = Finish();
