@@ -103,6 +103,7 @@ class BrokerSpread final : public JobPort {
   void MakeHomeless(Member& member, ClientCore::Scope scope);
   void TendMember(Number number, Member& member, TimePoint now);
   void OnGivenUp(Member& member, TimePoint now);
+  void Forget(Number number);
   void PlaceHomeless(TimePoint now);
   void FailIfNoneIsLeft(TimePoint now);
 

@@ -23,11 +23,9 @@ void BrokerSpread::TendMember(Number number, Member& member, TimePoint now) {
     if (!member.ask_again) OnGivenUp(member, now);
     if (!member.leaving && *member.ask_again > now) return;
     // Under another number: its socket, and all that was on its way, is another.
-    for (ClientEvent& event : TakeEvents()) events_.push_back(std::move(event));
-    counts_.late_finals += member.core->late_finals();
     const BrokerAddress address = member.address;
     const bool leaving = member.leaving;
-    members_.erase(number);
+    Forget(number);
     if (!leaving) Add(address, now);
     return;
   }
@@ -39,9 +37,15 @@ void BrokerSpread::TendMember(Number number, Member& member, TimePoint now) {
   if (!member.leaving) return;
   MakeHomeless(member, ClientCore::Scope::kNotSent);
   if (!member.core->Idle()) return;
+  Forget(number);
+}
+
+/// What it has said and counted stays.
+void BrokerSpread::Forget(Number number) {
   for (ClientEvent& event : TakeEvents()) events_.push_back(std::move(event));
-  counts_.late_finals += member.core->late_finals();
-  members_.erase(number);
+  const auto member = members_.find(number);
+  counts_.late_finals += member->second.core->late_finals();
+  members_.erase(member);
 }
 
 void BrokerSpread::MakeHomeless(Member& member, ClientCore::Scope scope) {

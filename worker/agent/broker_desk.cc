@@ -192,8 +192,7 @@ bool BrokerDesk::CompleteCode(const wire::Dispatch& dispatch, std::vector<std::s
 
 void BrokerDesk::OnDispatch(wire::Dispatch dispatch, std::vector<std::string> payloads) {
   if (!CompleteCode(dispatch, payloads)) return;
-  const bool full = tools_.isolates.ledger().leases() >= tools_.options.isolates;
-  if (!early_.empty() || (abandoned_ > 0 && full)) {
+  if (!early_.empty() || AbandonedAreInTheWay()) {
     early_.emplace_back(std::move(dispatch), std::move(payloads));
     return;
   }
@@ -258,9 +257,12 @@ void BrokerDesk::OnJobDone(LeaseId lease) {
   });
 }
 
+bool BrokerDesk::AbandonedAreInTheWay() const {
+  return abandoned_ > 0 && tools_.isolates.ledger().leases() >= tools_.options.isolates;
+}
+
 void BrokerDesk::StartEarly() {
-  while (!early_.empty() &&
-         (abandoned_ == 0 || tools_.isolates.ledger().leases() < tools_.options.isolates)) {
+  while (!early_.empty() && !AbandonedAreInTheWay()) {
     auto [dispatch, payloads] = std::move(early_.front());
     early_.pop_front();
     Start(std::move(dispatch), std::move(payloads));

@@ -109,6 +109,8 @@ class BrokerDesk : private LinkListener {
   void SendDrain();
   JobRun* JobOf(LeaseId lease);
   void OnJobDone(LeaseId lease);
+  /// They hold slots that the broker counts as free.
+  bool AbandonedAreInTheWay() const;
   void StartEarly();
 
   DeskTools tools_;
