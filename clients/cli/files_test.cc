@@ -128,6 +128,8 @@ TEST_F(Files, WithoutResumeTheOutputBeginsAnew) {
   Put("old\n");
   auto file = ResultFile::Open(path_, Existing::kReplace);
   ASSERT_TRUE(file);
+  EXPECT_EQ(Get(), "old\n") << "what else a run needs may fail still";
+  ASSERT_TRUE(file->Begin());
   ASSERT_TRUE(file->Write("new\n"));
   EXPECT_EQ(Get(), "new\n");
 }
@@ -141,6 +143,7 @@ TEST_F(Files, ResumeCutsATruncatedLastLineAndAppends) {
   EXPECT_FALSE(file->done().Contains("x"));
   EXPECT_EQ(file->kept_ok(), 1u);
   EXPECT_EQ(file->kept_errors(), 1u);
+  ASSERT_TRUE(file->Begin());
   ASSERT_TRUE(file->Write(Result("x")));
   EXPECT_EQ(Get(), Result("a") + Result("b", Code::kTimeout) + Result("x"));
 }
@@ -202,6 +205,7 @@ TEST_F(Files, OneRunAtATimeWritesToAFile) {
 TEST_F(Files, AFullDiskIsAnError) {
   auto file = ResultFile::Open("/dev/full", Existing::kReplace);
   ASSERT_TRUE(file);
+  ASSERT_TRUE(file->Begin());
   EXPECT_FALSE(file->Write("x\n"));
 }
 

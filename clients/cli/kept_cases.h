@@ -19,8 +19,8 @@ class KeptCases {
     return id + '\0' + std::to_string(number);
   }
 
-  void Ok(const std::string& id) { jobs_[id].kept.Count(); }
-  void Failed(const std::string& id, Code code) { jobs_[id].kept.Count(code); }
+  /// Of a case that stays: what it adds to.
+  CasesSummary& Kept(const std::string& id) { return jobs_[id].kept; }
   /// The line is taken out.
   void RunAgain(const std::string& id) { jobs_[id].again = true; }
   /// Whether its summary stays.

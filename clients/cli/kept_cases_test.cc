@@ -34,11 +34,9 @@ class ResumedCases : public ::testing::Test {
   static std::string Summary(const std::string& id, std::vector<std::optional<Code>> ends) {
     CasesSummary summary;
     for (const auto& end : ends) {
-      if (end) {
-        summary.Count(*end);
-      } else {
-        summary.Count();
-      }
+      Outcome outcome;
+      if (end) outcome.error = MakeError(*end, "m");
+      summary.Count(outcome);
     }
     return SummaryLine(JobId(id), summary);
   }
@@ -113,6 +111,24 @@ TEST_F(ResumedCases, ACaseThatIsRunAgainTakesItsSummaryWithIt) {
   const ResultFile again = Resume(Get());
   EXPECT_EQ(again.run_again(), 0u);
   EXPECT_EQ(again.kept_cases().Of("a").cases, 1u);
+}
+
+TEST_F(ResumedCases, HowACaseEndedIsReadAsItWasWritten) {
+  Outcome refused;
+  refused.error = MakeError(Code::kValidation, "m");
+  refused.error->fault = Fault::kLimit;
+  refused.error->started = true;
+  const ResultFile file = Resume(CaseLine({JobId("a"), 0}, refused, "") + Case("b", 0, Code::kCancelled));
+  const CasesSummary kept = file.kept_cases().Of("a");
+  EXPECT_EQ(kept.started, 1u);
+  EXPECT_EQ(kept.faults[static_cast<std::size_t>(Code::kValidation)], Fault::kLimit);
+  EXPECT_EQ(file.kept_cases().Of("b").started, 0u);
+}
+
+TEST_F(ResumedCases, ACaseThatHasTwoLinesCountsOnce) {
+  const ResultFile file = Resume(Case("a", 0) + Case("a", 0) + Case("a", 1));
+  EXPECT_EQ(file.kept_cases().Of("a").cases, 2u);
+  EXPECT_EQ(file.kept_ok(), 2u);
 }
 
 TEST_F(ResumedCases, ASummaryThatIsAnInfrastructureFaultGoesOnlyWithItsCases) {

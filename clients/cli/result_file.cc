@@ -26,6 +26,12 @@ struct KeptLine {
   std::string id;
   std::uint64_t number = 0;  // of the case
   Code code = Code::kRuntime;
+  Fault fault = Fault::kProgram;
+  bool started = false;
+
+  void CountIn(CasesSummary& summary) const {
+    kept == Kept::kOk ? summary.CountOk() : summary.CountFailed(code, fault, started);
+  }
 };
 
 namespace {
@@ -47,8 +53,9 @@ void ReadError(ondemand::document& document, KeptLine& read) {
   const auto known = CodeByName(code);
   read.code = known.value_or(Code::kRuntime);
   if (error["fault"].get_string().get(fault) != simdjson::SUCCESS) return;
-  const bool verdict = IsVerdict(read.code, FaultByName(fault).value_or(Fault::kProgram));
-  read.kept = verdict ? Kept::kError : Kept::kRunAgain;
+  read.fault = FaultByName(fault).value_or(Fault::kProgram);
+  if (error["started"].get_bool().get(read.started) != simdjson::SUCCESS) read.started = false;
+  read.kept = IsVerdict(read.code, read.fault) ? Kept::kError : Kept::kRunAgain;
 }
 
 /// False: it is no line of ours.
@@ -128,25 +135,30 @@ Status CutTruncatedLine(int fd, const std::string& path) {
 Result<ResultFile> ResultFile::Open(const std::string& path, Existing existing) {
   if (path == "-") {
     if (existing == Existing::kKeep) return Fail(ErrorKind::kInvalid, "--resume needs --output FILE");
-    return ResultFile("stdout", Fd(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)));
+    // A file that the shell made of it is the shell's to empty.
+    return ResultFile("stdout", Fd(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)), Existing::kKeep);
   }
   Fd fd(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
   if (!fd.valid()) return FailErrno("cannot write to " + path);
   if (auto claimed = Claim(fd.get(), path); !claimed) return Fail(claimed.error());
-  ResultFile file(path, std::move(fd));
-  if (existing == Existing::kReplace) {
-    struct stat info {};
-    // Devices and pipes have nothing to cut.
-    if (fstat(file.fd_.get(), &info) == 0 && S_ISREG(info.st_mode) && ftruncate(file.fd_.get(), 0) != 0)
-      return FailErrno("cannot empty " + path);
-    return file;
-  }
+  ResultFile file(path, std::move(fd), existing);
+  if (existing == Existing::kReplace) return file;
   if (auto cut = CutTruncatedLine(file.fd_.get(), path); !cut) return Fail(cut.error());
   if (auto read = file.ReadKept(); !read) return Fail(read.error());
   if (file.lines_to_take_out_ > 0) {
     if (auto taken = file.TakeOutFaults(); !taken) return Fail(taken.error());
   }
   return file;
+}
+
+Status ResultFile::Begin() {
+  struct stat info {};
+  // Devices and pipes have nothing to cut.
+  if (existing_ == Existing::kReplace && fstat(fd_.get(), &info) == 0 && S_ISREG(info.st_mode) &&
+      ftruncate(fd_.get(), 0) != 0) {
+    return FailErrno("cannot empty " + path_);
+  }
+  return {};
 }
 
 Status ResultFile::ReadKept() {
@@ -183,14 +195,10 @@ void ResultFile::Note(const KeptLine& kept) {
     if (is_case) kept_cases_.RunAgain(kept.id);
     return;
   }
-  done_.Insert(is_case ? KeptCases::Key(kept.id, kept.number) : kept.id);
+  // A second line of the same, from a file that was put together by hand, counts once.
+  if (!done_.Insert(is_case ? KeptCases::Key(kept.id, kept.number) : kept.id)) return;
   ++(kept.kept == Kept::kOk ? kept_ok_ : kept_errors_);
-  if (!is_case) return;
-  if (kept.kept == Kept::kOk) {
-    kept_cases_.Ok(kept.id);
-  } else {
-    kept_cases_.Failed(kept.id, kept.code);
-  }
+  if (is_case) kept.CountIn(kept_cases_.Kept(kept.id));
 }
 
 bool ResultFile::HasGrown(const std::string& id, std::size_t cases) const {
@@ -209,8 +217,7 @@ Result<CasesSummary> ResultFile::CasesOf(const std::string& id) {
     while (reader->Next(kForever, line) == LineReader::Got::kLine) {
       const KeptLine kept = ReadLine(parser, line);
       if (kept.of != Of::kCase || kept.kept == Kept::kUnreadable) continue;
-      CasesSummary& summary = (*all_cases_)[kept.id];
-      kept.kept == Kept::kOk ? summary.Count() : summary.Count(kept.code);
+      kept.CountIn((*all_cases_)[kept.id]);
     }
     if (!reader->broken().empty()) return Fail(ErrorKind::kInternal, path_ + ": " + reader->broken());
   }

@@ -8,7 +8,7 @@
 // with any line of a case. Where such a job has got more cases since, those run, and a second summary counts
 // all of them: the last one of an id is the one to read.
 //
-// Threads: one. Errors: Open and Write name the file; after a failed Write nothing more is written.
+// Threads: one. Errors: Open, Begin and Write name the file; after a failed Write nothing more is written.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,9 @@ class ResultFile {
   /// "-" is stdout, which cannot be kept.
   static Result<ResultFile> Open(const std::string& path, Existing existing);
 
+  /// To be called once, before the first Write: Existing::kReplace empties the file, which Open leaves as it
+  /// is, so that a run that cannot begin does not cost the results of the one before.
+  Status Begin();
   /// `line` ends in a newline.
   Status Write(std::string_view line);
 
@@ -51,13 +54,15 @@ class ResultFile {
   std::uint64_t run_again() const { return run_again_; }
 
  private:
-  ResultFile(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  ResultFile(std::string path, Fd fd, Existing existing)
+      : path_(std::move(path)), fd_(std::move(fd)), existing_(existing) {}
   Status ReadKept();
   void Note(const KeptLine& kept);
   Status TakeOutFaults();
 
   std::string path_;
   Fd fd_;
+  Existing existing_;
   IdSet done_;
   KeptCases kept_cases_;
   std::optional<std::unordered_map<std::string, CasesSummary>> all_cases_;

@@ -107,8 +107,9 @@ JobError ErrorStandingFor(const CasesSummary& summary) {
       std::to_string(summary.failed()) + " of " + std::to_string(summary.cases) + " cases failed";
   if (summary.cancelled > 0) message += ", " + std::to_string(summary.cancelled) + " cancelled";
   JobError error = MakeError(code, message + "; their own lines say how");
+  if (*most > 0) error.fault = summary.faults[static_cast<std::size_t>(code)];
   // That some began is all that can be said of them together.
-  error.started = summary.ok > 0 || code != Code::kCancelled;
+  error.started = summary.started > 0;
   return error;
 }
 

@@ -20,7 +20,8 @@ std::string ResultLine(const JobId& id, const Outcome& outcome, const std::strin
 std::string CaseLine(const CaseOf& of, const Outcome& outcome, const std::string& events);
 
 /// The line that follows those of a job's cases: {"id":"a1","summary":{...}, and the rest, where `error` has
-/// the code that most failures have. Its own `usage` is nothing: what all lines used is the cases'.
+/// the code that most failures have, and the fault of the first of those. Its own `usage` is nothing: what
+/// all lines used is the cases'.
 std::string SummaryLine(const JobId& id, const CasesSummary& summary);
 
 /// The outcome as it may be written: a value that is not JSON is a broken protocol, hence CRASH; a receipt

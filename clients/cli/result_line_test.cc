@@ -47,10 +47,16 @@ TEST(ResultLine, ACasesLineSaysWhichCaseItIsAndIsElseTheSame) {
             "{\"id\":\"a\\\"\",\"case\":99999," + plain.substr(plain.find("\"outcome\"")));
 }
 
+Outcome FailedWith(Code code) {
+  Outcome outcome;
+  outcome.error = MakeError(code, "m");
+  return outcome;
+}
+
 TEST(ResultLine, ASummaryOfCasesThatAllEndedOkIsOk) {
   CasesSummary summary;
-  summary.Count();
-  summary.Count();
+  summary.CountOk();
+  summary.CountOk();
   summary.wall = Millis(250);
   const std::string line = SummaryLine(JobId("a"), summary);
   EXPECT_EQ(line.find('\n'), line.size() - 1);
@@ -63,9 +69,9 @@ TEST(ResultLine, ASummaryOfCasesThatAllEndedOkIsOk) {
 
 TEST(ResultLine, ASummaryOfCasesThatFailedCountsThemAndHasTheCodeOfMost) {
   CasesSummary summary;
-  summary.Count();
+  summary.CountOk();
   for (const Code code : {Code::kRuntime, Code::kTimeout, Code::kTimeout, Code::kCancelled})
-    summary.Count(code);
+    summary.Count(FailedWith(code));
   const json line = json::parse(SummaryLine(JobId("a"), summary));
   EXPECT_EQ(line["summary"], json::parse(R"({"cases":5,"ok":1,"failed":3,"codes":{"RUNTIME":1,"TIMEOUT":2},)"
                                          R"("cancelled":1,"wallMs":0})"));
@@ -74,10 +80,28 @@ TEST(ResultLine, ASummaryOfCasesThatFailedCountsThemAndHasTheCodeOfMost) {
   EXPECT_EQ(line["error"]["fault"], "limit");
   EXPECT_EQ(line["error"]["message"], "3 of 5 cases failed, 1 cancelled; their own lines say how");
   CasesSummary cancelled;
-  cancelled.Count(Code::kCancelled);
+  cancelled.Count(FailedWith(Code::kCancelled));
   const json none = json::parse(SummaryLine(JobId("a"), cancelled));
   EXPECT_EQ(none["error"]["code"], "CANCELLED");
   EXPECT_EQ(none["error"]["started"], false);
+}
+
+TEST(ResultLine, ASummaryBlamesWhomItsCasesBlame) {
+  // VALIDATION is the client's before the run, and the program's or the limit's after it.
+  CasesSummary summary;
+  Outcome too_large = FailedWith(Code::kValidation);
+  too_large.error->fault = Fault::kLimit;
+  too_large.error->started = true;
+  summary.Count(too_large);
+  const json run = json::parse(SummaryLine(JobId("a"), summary));
+  EXPECT_EQ(run["error"]["fault"], "limit");
+  EXPECT_EQ(run["error"]["started"], true);
+  CasesSummary refused;
+  refused.Count(FailedWith(Code::kValidation));
+  refused.Count(FailedWith(Code::kCancelled));
+  const json unrun = json::parse(SummaryLine(JobId("a"), refused));
+  EXPECT_EQ(unrun["error"]["fault"], "client");
+  EXPECT_EQ(unrun["error"]["started"], false);
 }
 
 TEST(ResultLine, AReceiptStandsLastAndOneThatIsNotJsonIsLeftOut) {

@@ -80,7 +80,8 @@ int RunCommand(const RunOptions& options) {
   // Only now: a run that cannot begin must not cost the results of the one before.
   auto results = ResultFile::Open(options.output, options.resume ? Existing::kKeep : Existing::kReplace);
   if (!results) return Complain(results.error().message, kExitUsage);
-  if (auto kept = session.Keep(); !kept) return Complain(kept.error().message, kExitUsage);
+  if (auto kept = session.Keep(); !kept) return Complain(kept.error().message, kExitCannotWrite);
+  if (auto begun = results->Begin(); !begun) return Complain(begun.error().message, kExitCannotWrite);
   const TimePoint start = SteadyClock::now();
   // Results on the same terminal are progress enough, and a bar between them is not.
   const bool results_on_terminal = options.output == "-" && isatty(STDOUT_FILENO) == 1;

@@ -66,10 +66,11 @@ Status SessionFile::Keep() {
   file_ = Fd(open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (resumed_ ? 0 : O_TRUNC), 0600));
   // Behind a line that was cut off a new one begins.
   const std::string line = resumed_ ? "\n" : id_.str() + "\n";
-  if (!file_.valid() || write(file_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
-    return FailErrno("cannot write to " + path_);
-  }
-  return {};
+  if (file_.valid() && write(file_.get(), line.data(), line.size()) == static_cast<ssize_t>(line.size()))
+    return {};
+  const auto fault = FailErrno("cannot write to " + path_);
+  if (!resumed_) Remove();
+  return fault;
 }
 
 void SessionFile::Note(const std::vector<JobPlacement>& placements) {

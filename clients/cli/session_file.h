@@ -8,8 +8,9 @@
 //   session.Note(where);  // of several brokers: which has which job, before it is sent
 //   session.Remove();    // the run has ended by itself
 //
-// Threads: one; Note may have another. Errors: Keep names the file. A kept file that holds no name reads as
-// none. What Note cannot write is not known to the next run, which may run those jobs again.
+// Threads: one; Note may have another. Errors: Keep names the file, and leaves none that it made. A kept file
+// that holds no name reads as none. What Note cannot write is not known to the next run, which may run those
+// jobs again.
 #pragma once
 
 #include <istream>
