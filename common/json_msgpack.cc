@@ -2,6 +2,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -126,7 +127,9 @@ class JsonReader {
     if (open_.size() == kMaxMsgpackDepth)
       return Fail(ErrorKind::kInvalid,
                   "it nests deeper than " + std::to_string(kMaxMsgpackDepth) + " levels");
-    return Fail(ErrorKind::kInvalid, "it is no JSON at byte " + std::to_string(at_));
+    const std::string where = " at byte " + std::to_string(at_);
+    if (too_large_) return Fail(ErrorKind::kInvalid, "it has a number larger than any double" + where);
+    return Fail(ErrorKind::kInvalid, "it is no JSON" + where);
   }
   void SkipSpaces() {
     while (at_ < json_.size() && std::string_view(" \n\t\r").find(json_[at_]) != std::string_view::npos)
@@ -191,7 +194,10 @@ class JsonReader {
     const char* const from = json_.data() + at_;
     if (*from != '-' && (*from < '0' || *from > '9')) return false;  // from_chars knows inf and nan
     const auto [end, error] = std::from_chars(from, json_.data() + json_.size(), value);
-    if (error != std::errc() || !std::isfinite(value)) return false;
+    // Of either kind: what is too near to 0 is 0, as for JSON.parse.
+    if (error == std::errc::result_out_of_range) value = std::strtod(std::string(from, end).c_str(), nullptr);
+    too_large_ = !std::isfinite(value);
+    if ((error != std::errc() && error != std::errc::result_out_of_range) || too_large_) return false;
     at_ += static_cast<std::size_t>(end - from);
     const bool integer =
         std::trunc(value) == value && std::fabs(value) <= kMaxInteger && !(value == 0 && *from == '-');
@@ -269,6 +275,7 @@ class JsonReader {
   std::size_t next_count_ = 0;
   std::size_t at_ = 0;
   MsgpackWriter writer_;
+  bool too_large_ = false;  // the number there
   std::vector<bool> open_;  // the containers around what is read: maps
 };
 

@@ -174,6 +174,18 @@ TEST(MsgpackJson, GivesALoneSurrogateAsWhatUtf8HasForIt) {
   EXPECT_EQ(Hex(*MsgpackFromJson(R"("\ude00")")), "a3efbfbd");
 }
 
+TEST(MsgpackJson, TakesNumbersThatNoDoubleHoldsAsFarAsTheyMeanOne) {
+  // Only JSON.rawJSON makes such.
+  EXPECT_EQ(Hex(*MsgpackFromJson("[0.1e-500]")), "9100");
+  EXPECT_EQ(Hex(*MsgpackFromJson("[-1e-400]")), "91cb8000000000000000");
+  EXPECT_EQ(Hex(*MsgpackFromJson("5e-324")), "cb0000000000000001") << "the smallest there is";
+  for (const char* text : {"[1e400]", "[-1e400]"}) {
+    const auto packed = MsgpackFromJson(text);
+    ASSERT_FALSE(packed) << text;
+    EXPECT_EQ(packed.error().message, "it has a number larger than any double at byte 1");
+  }
+}
+
 TEST(MsgpackJson, RefusesWhatIsNoJson) {
   for (const char* json : {"",    " ",   "[",  "{",    "{\"a\"}", "{\"a\":}", "[1,]", "[1 2]",
                            "]",   "1 1", "\"", "\"\\", "\"\\u12", "\"\\x\"",  "nul",  "inf",
