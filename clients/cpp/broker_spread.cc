@@ -199,9 +199,7 @@ void BrokerSpread::Cancel(const JobId& id) {
   const auto at = where_.find(id);
   if (at == where_.end()) return;
   if (at->second != kHomeless) return members_.at(at->second).core->Cancel(id);
-  std::erase_if(homeless_, [&](const Job& job) { return job.spec.id == id; });
-  where_.erase(at);
-  events_.push_back(JobFinal{id, Ended(Code::kCancelled, "cancelled; it may have run", 1)});
+  CancelHomeless(id);
 }
 
 std::vector<ClientEvent> BrokerSpread::TakeEvents() {

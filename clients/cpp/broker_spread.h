@@ -101,6 +101,7 @@ class BrokerSpread final : public JobPort {
   bool MayTake(const Member& member, const JobId& id, TimePoint now) const;
   static double LoadOf(const Member& member);
   void MakeHomeless(Member& member, ClientCore::Scope scope);
+  void CancelHomeless(const JobId& id);
   void TendMember(Number number, Member& member, TimePoint now);
   void OnGivenUp(Member& member, TimePoint now);
   void Forget(Number number);

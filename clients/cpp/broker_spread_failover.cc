@@ -56,6 +56,24 @@ void BrokerSpread::MakeHomeless(Member& member, ClientCore::Scope scope) {
   }
 }
 
+void BrokerSpread::CancelHomeless(const JobId& id) {
+  const auto found =
+      std::find_if(homeless_.begin(), homeless_.end(), [&](const Job& job) { return job.spec.id == id; });
+  Job job = std::move(*found);
+  homeless_.erase(found);
+  for (auto& [number, member] : members_) {
+    if (member.core->link() == LinkState::kFailed || !member.core->Remembers(id, now_)) continue;
+    where_[id] = number;
+    return member.core->TakeBackCancelled(std::move(job));
+  }
+  where_.erase(id);
+  const bool sent = job.stage == ClientCore::JobStage::kSent;
+  Outcome end =
+      Ended(Code::kCancelled, sent ? "cancelled; it may have run" : "cancelled before it was sent", 1);
+  end.error->started = sent;  // nobody may rely on that it did not
+  events_.push_back(JobFinal{id, std::move(end)});
+}
+
 void BrokerSpread::OnGivenUp(Member& member, TimePoint now) {
   member.ask_again = now + kAskAgain;
   MakeHomeless(member, ClientCore::Scope::kMayRunAgain);

@@ -51,6 +51,12 @@ class Spread : public ::testing::Test {
     final.ok = true;
     Hear(broker, final, {"1"});
   }
+  void CancelledBy(const std::string& broker, const std::string& id) {
+    wire::Final final;
+    final.id = JobId(id);
+    final.code = Code::kCancelled;
+    Hear(broker, final);
+  }
   static JobRequest Request(const std::string& id, Retry retry = Retry::kSafe) {
     JobRequest request;
     request.spec.id = JobId(id);
@@ -90,13 +96,15 @@ class Spread : public ::testing::Test {
     std::sort(ids.begin(), ids.end());
     return ids;
   }
-  /// "id" of each that is ok, "id CODE" of the others.
+  /// "id" of each that is ok, "id CODE" of the others, and of a cancelled one whether it began.
   Texts Ends() {
     Texts ends;
     for (const ClientEvent& event : spread_->TakeEvents()) {
       if (const auto* final = std::get_if<JobFinal>(&event)) {
         const auto& error = final->outcome.error;
-        ends.push_back(final->id.str() + (error ? " " + std::string(NameOf(error->code)) : ""));
+        const bool began = error && error->code == Code::kCancelled && error->started;
+        ends.push_back(final->id.str() + (error ? " " + std::string(NameOf(error->code)) : "") +
+                       (began ? ", started" : ""));
       }
       if (const auto* failed = std::get_if<LinkFailed>(&event))
         ends.push_back("failed: " + failed->error.message);
@@ -328,7 +336,38 @@ TEST_F(Spread, AJobIsSubmittedWhereAnEarlierLifeOfTheClientHadIt) {
   EXPECT_EQ(placed, (std::set<std::string>{"0a", "1b", "2b", "3b"}));
 }
 
-TEST_F(Spread, ACancelledJobBetweenTwoBrokersEnds) {
+TEST_F(Spread, ACancelledJobIsNotOverBeforeTheBrokerThatRunsItHasSaidSo) {
+  WelcomeAll();
+  Submit(Request("1"));
+  Submit(Request("2"));
+  const Texts at_a = Submitted("a");
+  ASSERT_EQ(at_a.size(), 1u);
+  Submitted("b");
+  Pass(Millis(1'000), "a");
+  spread_->Cancel(JobId(at_a[0]));
+  EXPECT_EQ(Sent<wire::Cancel>("a").size(), 1u);
+  Pass(Millis(10'000), "a");
+  EXPECT_TRUE(Submitted("b").empty()) << "it goes on nowhere";
+  EXPECT_TRUE(Ends().empty()) << "it may be running all the time";
+  Welcome("a", true);
+  EXPECT_EQ(Sent<wire::Cancel>("a").size(), 1u);
+  CancelledBy("a", at_a[0]);
+  EXPECT_EQ(Ends(), Texts{at_a[0] + " CANCELLED"});
+}
+
+TEST_F(Spread, ACancelledJobWhoseBrokerIsGivenUpEndsAsThatAndMayHaveRun) {
+  WelcomeAll();
+  Submit(Request("1"));
+  Submit(Request("2"));
+  const Texts at_a = Submitted("a");
+  ASSERT_EQ(at_a.size(), 1u);
+  Pass(Millis(1'000), "a");
+  spread_->Cancel(JobId(at_a[0]));
+  Pass(options_.failover_after + options_.reconnect_timeout + Millis(500), "a");
+  EXPECT_EQ(Ends(), Texts{at_a[0] + " CANCELLED, started"});
+}
+
+TEST_F(Spread, AJobCancelledBetweenTwoBrokersIsEndedByTheFirst) {
   Welcome("a", false, 1);
   Welcome("b", false, 1);
   Submit(Request("1"));
@@ -336,7 +375,30 @@ TEST_F(Spread, ACancelledJobBetweenTwoBrokersEnds) {
   const std::string at_a = Submitted("a").at(0);
   Pass(Millis(3'500), "a");  // b has no room for it
   spread_->Cancel(JobId(at_a));
+  EXPECT_TRUE(Ends().empty());
+  EXPECT_EQ(spread_->unfinished(), 2u);
+  Submitted("b");
+  Final("b", at_a == "1" ? "2" : "1");
+  Ends();
+  Pass(Millis(250), "a");
+  EXPECT_TRUE(Submitted("b").empty()) << "there is room now, but not for what is cancelled";
+  Welcome("a", true);
+  EXPECT_EQ(Sent<wire::Cancel>("a").size(), 1u);
+  CancelledBy("a", at_a);
   EXPECT_EQ(Ends(), Texts{at_a + " CANCELLED"});
+  EXPECT_EQ(spread_->unfinished(), 0u);
+}
+
+TEST_F(Spread, AJobCancelledBetweenTwoBrokersEndsWithTheFirstWhenThatIsGivenUp) {
+  Welcome("a", false, 1);
+  Welcome("b", false, 1);
+  Submit(Request("1"));
+  Submit(Request("2"));
+  const std::string at_a = Submitted("a").at(0);
+  Pass(Millis(3'500), "a");
+  spread_->Cancel(JobId(at_a));
+  Pass(options_.reconnect_timeout + Millis(500), "a");
+  EXPECT_EQ(Ends(), Texts{at_a + " CANCELLED, started"});
   EXPECT_EQ(spread_->unfinished(), 1u);
 }
 

@@ -58,18 +58,23 @@ struct CasesSummary {
   std::uint64_t cases = 0;
   std::uint64_t ok = 0;
   std::uint64_t cancelled = 0;                         ///< ended CANCELLED, run or not
+  std::uint64_t started = 0;                           ///< began, however they ended
   std::array<std::uint64_t, kCodeCount> by_code = {};  ///< failures, by code; none is CANCELLED
+  std::array<Fault, kCodeCount> faults = {};           ///< of the first failure of each code
   Millis wall{0};                                      ///< from their submission to the last one's end
 
   std::uint64_t failed() const { return cases - ok - cancelled; }
   void Count(const Outcome& outcome) {
-    if (outcome.ok()) return Count();
-    Count(outcome.error->code);
+    if (outcome.ok()) return CountOk();
+    CountFailed(outcome.error->code, outcome.error->fault, outcome.error->started);
   }
-  void Count() { ++cases, ++ok; }
-  void Count(Code code) {
+  void CountOk() { ++cases, ++ok, ++started; }
+  void CountFailed(Code code, Fault fault, bool began) {
     ++cases;
-    ++(code == Code::kCancelled ? cancelled : by_code[static_cast<std::size_t>(code)]);
+    started += began ? 1 : 0;
+    if (code == Code::kCancelled) return void(++cancelled);
+    const auto index = static_cast<std::size_t>(code);
+    if (by_code[index]++ == 0) faults[index] = fault;
   }
 };
 

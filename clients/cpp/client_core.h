@@ -105,12 +105,16 @@ class ClientCore final : public JobPort {
   std::size_t acks_waiting() const { return acks_.size(); }
 
   // For clients of several brokers (client_core_moves.cc).
-  /// Takes out what may go on elsewhere. Of what this broker may have run it is remembered that it is not
-  /// this client's any more: when the broker is heard of again it is cancelled there, and its final dropped.
+  /// Takes out what may go on elsewhere, which nothing does that is cancelled: while its broker is not heard,
+  /// nobody else can say that it runs no more. Of what this broker may have run it is remembered that it is
+  /// not this client's any more: when the broker is heard of again it is cancelled there, and its final
+  /// dropped.
   enum class Scope : std::uint8_t { kNotSent, kMayRunAgain };
   std::vector<Job> Withdraw(Scope scope);
   /// Goes on with a job that another core had; its deadline has less time left.
   void Adopt(Job job, TimePoint now);
+  /// A job that was withdrawn from here (Remembers), and is cancelled: this broker's word ends it.
+  void TakeBackCancelled(Job job);
   /// The rest ends: nobody can say any more what became of it.
   void LoseJobs(const std::string& why);
   /// Whether an earlier life of the id may still be known to this broker: it cannot be given it anew yet.
@@ -147,6 +151,7 @@ class ClientCore final : public JobPort {
   /// Whether a message was here before. Unnumbered ones never were.
   bool SeenBefore(const wire::Header& header);
   void OnSeenFinal(const JobId& id);
+  Job& TakeIn(Job job);
   void Put(wire::Header header, std::vector<std::shared_ptr<const std::string>> payloads = {});
   std::uint64_t BytesOf(const JobRequest& request) const;
   void TakeCode(Job& job, JobRequest& request);

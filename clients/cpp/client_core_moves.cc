@@ -20,7 +20,8 @@ std::vector<ClientCore::Job> ClientCore::Withdraw(Scope scope) {
   std::vector<JobId> ids;
   for (const auto& [id, job] : jobs_) {
     const bool unsent = job.stage != JobStage::kSent;
-    const bool may = scope == Scope::kMayRunAgain && AllowsAnotherRun(job.spec.retry, !job.calls.empty());
+    const bool may = scope == Scope::kMayRunAgain && !job.cancelled &&
+                     AllowsAnotherRun(job.spec.retry, !job.calls.empty());
     if (unsent || may) ids.push_back(id);
   }
   std::vector<Job> jobs;
@@ -38,11 +39,11 @@ std::vector<ClientCore::Job> ClientCore::Withdraw(Scope scope) {
   return jobs;
 }
 
-void ClientCore::Adopt(Job job, TimePoint now) {
+/// Takes a job that was out of this core's hands in, and nothing else.
+ClientCore::Job& ClientCore::TakeIn(Job job) {
   const JobId id = job.spec.id;
   withdrawn_.erase(id);
   job.number = next_number_++;
-  job.stage = JobStage::kUnsent;
   job.attempt = 1;
   job.noticed = job.carried = job.needed = job.must_carry = false;
   job.calls.clear();
@@ -54,8 +55,18 @@ void ClientCore::Adopt(Job job, TimePoint now) {
     }
   }
   bytes_in_flight_ += job.own_bytes();
-  Job& taken = jobs_.insert_or_assign(id, std::move(job)).first->second;
-  if (taken.cancelled) return Finish(taken, Ended(Code::kCancelled, "cancelled; it may have run", 1));
+  return jobs_.insert_or_assign(id, std::move(job)).first->second;
+}
+
+void ClientCore::TakeBackCancelled(Job job) {
+  job.cancelled = true;
+  Job& taken = TakeIn(std::move(job));
+  if (link_ == LinkState::kLinked) SendJob(taken);
+}
+
+void ClientCore::Adopt(Job job, TimePoint now) {
+  job.stage = JobStage::kUnsent;
+  Job& taken = TakeIn(std::move(job));
   if (taken.deadline_ms > 0) {
     const auto spent = std::chrono::duration_cast<Millis>(now - taken.submitted_at).count();
     if (static_cast<std::uint64_t>(spent) >= taken.deadline_ms) {
@@ -72,9 +83,10 @@ void ClientCore::Adopt(Job job, TimePoint now) {
 void ClientCore::LoseJobs(const std::string& why) {
   while (!jobs_.empty()) {
     Job& job = jobs_.begin()->second;
-    Outcome lost = Ended(Code::kLost, why, job.attempt);
-    lost.error->started = true;  // nobody may rely on that it did not
-    Finish(job, std::move(lost));
+    Outcome end = job.cancelled ? Ended(Code::kCancelled, "cancelled, but " + why, job.attempt)
+                                : Ended(Code::kLost, why, job.attempt);
+    end.error->started = true;  // nobody may rely on that it did not
+    Finish(job, std::move(end));
   }
 }
 
