@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "clients/cli/admin/terminal_text.h"
 #include "clients/cli/json_text.h"
 
 namespace skerry::cli {
@@ -53,10 +54,10 @@ class JsonWriter {
 
 template <class Row>
 void Append(std::string& json, const Row& row) {
-  json += '{';
-  JsonWriter writer(json);
+  std::string text = "{";
+  JsonWriter writer(text);
   const_cast<Row&>(row).Visit(writer);  // shared with the decoder; the writer only reads
-  json += '}';
+  json += EscapedJson(text + '}');
 }
 
 }  // namespace

@@ -34,6 +34,13 @@ TEST(TerminalText, NoNameCanWriteAnEscapeSequence) {
   EXPECT_EQ(TerminalText("Åsa 世界 🙂"), "Åsa 世界 🙂");
 }
 
+TEST(TerminalText, OfJsonIsEscapedAndSaysTheSame) {
+  const std::string json = "{\"a\":\"x\xc2\x9b[2J\xe2\x80\xae\xe2\x81\xa0y Åsa 世界 🙂\"}\n";
+  const std::string escaped = EscapedJson(json);
+  EXPECT_EQ(escaped, "{\"a\":\"x\\u009b[2J\\u202e\\u2060y Åsa 世界 🙂\"}\n");
+  EXPECT_EQ(nlohmann::json::parse(escaped), nlohmann::json::parse(json));
+}
+
 TEST(TerminalText, IsCutByCharactersAndNeverInsideOne) {
   EXPECT_EQ(CutTo("äöü", 3), "äöü");
   EXPECT_EQ(CutTo("äöüß", 3), "äö…");
@@ -139,12 +146,13 @@ TEST(TenantTables, ShowWhatATenantMayHaveHasAndHasHad) {
 
 TEST(RowJson, HasEveryFieldAndIsOneObjectWhateverNamesSay) {
   wire::TenantRow row;
-  row.name = TenantId("a\"b\\c\x01");
+  row.name = TenantId("a\"b\\c\x01\xc2\x9b");
   row.errors.entries = {{"OOM", 3}};
   std::string text;
   AppendJson(text, row);
   const auto json = nlohmann::json::parse(text);
   EXPECT_EQ(json.at("name"), row.name.str());
+  EXPECT_EQ(text.find('\x9b'), std::string::npos) << "it may be written to a terminal";
   EXPECT_EQ(json.at("errors").at("OOM"), 3);
   EXPECT_EQ(json.at("queued"), 0) << "zeros are there, too";
   EXPECT_EQ(json.at("named"), false);

@@ -1,6 +1,7 @@
 #include "clients/cli/admin/terminal_text.h"
 
 #include <array>
+#include <cstdio>
 
 #include "common/printable.h"
 
@@ -47,6 +48,27 @@ std::string TerminalText(std::string_view text) {
     at += character.size();
   }
   return shown;
+}
+
+std::string EscapedJson(std::string_view json) {
+  std::string escaped;
+  for (std::size_t at = 0; at < json.size();) {
+    const std::string_view character = CharacterAt(json, at);
+    at += character.size();
+    if ((character[0] & 0x80) == 0 || MayBeShown(character)) {
+      escaped += character;
+      continue;
+    }
+    const auto bits = [&](std::size_t i) { return static_cast<unsigned char>(character[i]) & 0x3fu; };
+    // What may not be shown has two bytes or three; a byte that is no part of a character has one.
+    const unsigned point = character.size() == 2   ? (character[0] & 0x1fu) << 6 | bits(1)
+                           : character.size() == 3 ? (character[0] & 0x0fu) << 12 | bits(1) << 6 | bits(2)
+                                                   : 0xfffdu;
+    std::array<char, 8> text{};
+    std::snprintf(text.data(), text.size(), "\\u%04x", point);
+    escaped += text.data();
+  }
+  return escaped;
 }
 
 std::size_t WidthOf(std::string_view text) {

@@ -13,6 +13,10 @@ namespace skerry::cli {
 /// ESC [), and of each character that turns the direction of writing or has no width.
 std::string TerminalText(std::string_view text);
 
+/// JSON that says the same, with an escape (\uXXXX) in the place of each such character but ASCII's, which
+/// JSON has escaped already: it may be written to a terminal.
+std::string EscapedJson(std::string_view json);
+
 /// Characters, which are columns for most scripts.
 std::size_t WidthOf(std::string_view text);
 
