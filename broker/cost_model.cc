@@ -21,7 +21,7 @@ std::uint64_t OfProgram(const Job& job) {
   return (OfTenant(job) + 1) * 0x9e3779b97f4a7c15ull ^ part;
 }
 
-/// What a run of it could use at the very most: one thread, two runs of its time.
+/// What a run of it could use at the very most: two runs of its time.
 double MostUs(const Job& job) {
   if (!job.terms) return kUsPerMs * 1e6;
   return 2 * kUsPerMs * static_cast<double>(job.limits().timeout_ms());
@@ -40,9 +40,13 @@ std::uint64_t CostModel::Estimate(const Job& job) const {
   return known == nullptr ? of_all_us_ : known->us;
 }
 
-std::uint64_t CostModel::Learn(const Job& job, double cpu_ms) {
-  const double used = std::isfinite(cpu_ms) ? std::clamp(cpu_ms * kUsPerMs, 0.0, MostUs(job)) : 0.0;
-  const std::uint64_t us = std::max(kLeastUs, static_cast<std::uint64_t>(used));
+std::uint64_t CostModel::Of(const Job& job, double slot_ms) {
+  const double used = std::isfinite(slot_ms) ? std::clamp(slot_ms * kUsPerMs, 0.0, MostUs(job)) : 0.0;
+  return std::max(kLeastUs, static_cast<std::uint64_t>(used));
+}
+
+std::uint64_t CostModel::Learn(const Job& job, double slot_ms) {
+  const std::uint64_t us = Of(job, slot_ms);
   if (job.code_hash != nullptr) Add(OfProgram(job), us);
   Add(OfTenant(job), us);
   of_all_us_ = (127 * of_all_us_ + us) / 128;

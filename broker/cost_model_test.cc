@@ -51,7 +51,7 @@ TEST_F(Costs, AreAProgramsOwnAndOfItsTenantWhereItIsNew) {
   EXPECT_LT(costs_.Estimate(*Make("another", 'a')), 4'000u) << "what others know of a program is theirs";
 }
 
-TEST_F(Costs, AreBoundedByWhatTheJobsLimitsLetItUseWhateverItsWorkerSays) {
+TEST_F(Costs, AreBoundedByWhatTheJobsLimitsLetItUse) {
   EXPECT_EQ(costs_.Learn(*Make("t"), 200), 200'000u);  // two runs of 100 ms
   EXPECT_EQ(costs_.Learn(*Make("t"), 200.1), 200'000u);
   EXPECT_EQ(costs_.Learn(*Make("t"), 1), 1'000u);

@@ -2,13 +2,13 @@
 // users.
 //
 // Weighted deficit round robin with a quantum that goes to nothing: each tenant is charged what its jobs are
-// thought to cost, divided by its weight, when they start, and put right when they have ended; the one that
-// has been charged least is next. (Start-time fair queueing: Goyal, Vin and Cheng, "Start-time Fair Queuing",
-// 1996. Two tenants that both wait are never further apart than one job of each.) Who comes, or comes back,
-// begins where those are that wait: nobody saves up by not asking. That is where they are once jobs that were
-// thought dearer than they were have been put right, and not where they had seemed to be: else a hundred jobs
-// charged too much would be a lead of a hundred jobs over all who came meanwhile. Users of a tenant share
-// alike, the same way.
+// thought to cost (CostModel), divided by its weight, when they start, and put right when they have ended;
+// the one that has been charged least is next. (Start-time fair queueing: Goyal, Vin and Cheng, "Start-time
+// Fair Queuing", 1996. Two tenants that both wait are never further apart than one job of each.) Who comes,
+// or comes back, begins where those are that wait: nobody saves up by not asking. That is where they are once
+// jobs that were thought dearer than they were have been put right, and not where they had seemed to be: else
+// a hundred jobs charged too much would be a lead of a hundred jobs over all who came meanwhile. Users of a
+// tenant share alike, the same way.
 //
 // A job of priority p goes before those that have waited less than p times `ageing` longer: high priorities
 // go first, and no low one waits for ever.

@@ -34,6 +34,8 @@ class Pool {
     broker_.ConnectClient(tenant, tenant);
     for (int i = 0; i < jobs; ++i) Submit(tenant);
   }
+  /// Its jobs have a slot for so long, and do not compute.
+  void SleepsFor(const std::string& tenant, double ms) { sleeps_[tenant] = ms; }
   /// Until all that is polite has started. The queue times of each tenant, in ms.
   std::map<std::string, std::vector<double>> Run(std::size_t polite_jobs) {
     std::size_t started = 0;
@@ -49,7 +51,7 @@ class Pool {
         wire::Final final;
         final.lease = event.ends;
         final.ok = final.started = true;
-        final.usage.cpu_ms = kServiceMs;
+        final.usage.cpu_ms = sleeps_.contains(event.tenant) ? 0 : kServiceMs;
         broker_.Say(WorkerPeer("w"), final, {"1"});
         broker_.Say(ClientPeer(event.tenant), wire::Ack{{ids_.at(event.ends)}});
       }
@@ -92,13 +94,15 @@ class Pool {
       waits_[tenant].push_back(now - submitted_.at(dispatch->job.id.str()));
       if (tenant != "greedy") ++started;
       ids_[dispatch->lease] = dispatch->job.id.str();
-      events_.push({now + kServiceMs, tenant, dispatch->lease});
+      const auto sleeps = sleeps_.find(tenant);
+      events_.push({now + (sleeps == sleeps_.end() ? kServiceMs : sleeps->second), tenant, dispatch->lease});
     }
     broker_.Clear();
   }
 
   CoreHarness broker_;
   std::priority_queue<Event> events_;
+  std::map<std::string, double> sleeps_;
   std::map<std::string, double> submitted_;
   std::map<LeaseId, std::string> ids_;
   std::map<std::string, std::vector<double>> waits_;
@@ -129,6 +133,19 @@ TEST(FairTenants, AGreedyOneWith50000JobsAtMostDoublesTheWaitOfThoseWhoKeepWithi
     ASSERT_EQ(beside.at(tenant).size(), static_cast<std::size_t>(kJobs));
     EXPECT_LE(P99(beside.at(tenant)), 2 * alone) << tenant;
   }
+}
+
+TEST(FairTenants, WhoseJobsOnlyWaitPayForTheSlotsThatTheyHold) {
+  ASSERT_TRUE(InitLogging("broker", "off"));
+  constexpr int kJobs = 400;
+  constexpr double kSleepMs = 10 * kServiceMs;
+  Pool pool(2);
+  pool.AddGreedy("greedy", 1'000);
+  pool.SleepsFor("greedy", kSleepMs);
+  pool.AddPolite("polite", 1'000, kJobs, 1);  // all at once
+  const auto waits = pool.Run(kJobs);
+  const double slept = static_cast<double>(waits.at("greedy").size()) * kSleepMs;
+  EXPECT_NEAR(slept, kJobs * kServiceMs, 3 * kSleepMs) << "each has had half of the slots' time";
 }
 
 TEST(FairTenants, APriorityOfOneTenantDoesNotPassAnothersJobs) {

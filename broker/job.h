@@ -89,6 +89,7 @@ struct SharedParts {
 struct Lease {
   Worker* worker = nullptr;
   LeaseId id;
+  TimePoint since;
   TimePoint deadline;
   std::uint32_t dispatched_attempt = 1;
   std::uint32_t last_call = 0;   ///< of the present attempt

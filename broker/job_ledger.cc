@@ -239,7 +239,10 @@ void JobLedger::End(Job& job, JobEvent event, wire::Final final, std::vector<Pay
   }
   if (!Advance(job, event)) return;
   LogEnd(job, final);
-  Release(job, event == JobEvent::kFinal ? costs_.Learn(job, final.usage.cpu_ms) : costs_.Estimate(job));
+  if (job.lease != nullptr) {
+    const double slot_ms = MillisBetween(job.lease->since, now);
+    Release(job, event == JobEvent::kFinal ? costs_.Learn(job, slot_ms) : CostModel::Of(job, slot_ms));
+  }
   job.payloads = {};
   final.id = job.id;
   final.lease = LeaseId();

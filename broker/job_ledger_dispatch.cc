@@ -91,6 +91,7 @@ void JobLedger::SendDispatch(Job& job, Worker& worker, TimePoint now) {
   workers_.Take(worker, job, LeaseId(next_lease_++));
   queue_.Start(job, costs_.Estimate(job));
   job.lease->dispatched_attempt = job.attempt;
+  job.lease->since = now;
   job.lease->deadline = now + LeaseTime(job, config_);
   job.lease->code_left_out = MayLeaveCodeOut(job, worker);
   if (job.is_program()) {
