@@ -14,11 +14,11 @@
 namespace skerry::broker {
 namespace {
 
-constexpr std::size_t kMaxReasonBytes = 1024;
+constexpr std::size_t kMaxDenialBytes = 1024;
 
 AdminAnswer Deny(std::uint64_t number, std::string reason) {
   reason = WithoutControls(std::move(reason));
-  return {wire::Denied{number, std::string(CutUtf8(reason, kMaxReasonBytes))}, {}};
+  return {wire::Denied{number, std::string(CutUtf8(reason, kMaxDenialBytes))}, {}};
 }
 
 template <class Row>

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kIpc = "ipc://";
 constexpr int kHwm = 64;
-constexpr int kBacklog = 16;
+constexpr int kAdminBacklog = 16;
 // An operator's machine that went to sleep frees its place: libzmq asks, and closes who does not answer.
 constexpr int kHeartbeatMs = 30'000;
 
@@ -30,7 +30,7 @@ AdminSocket::AdminSocket(zmq::context_t& context, Gatekeeper& door)
   socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(wire::kMaxHeaderBytes));
   socket_.set(zmq::sockopt::handshake_ivl, curve::kHandshakeMs);
   socket_.set(zmq::sockopt::heartbeat_ivl, kHeartbeatMs);
-  socket_.set(zmq::sockopt::backlog, kBacklog);
+  socket_.set(zmq::sockopt::backlog, kAdminBacklog);
   socket_.set(zmq::sockopt::linger, 0);
   socket_.set(zmq::sockopt::ipv6, true);
 }

@@ -11,21 +11,12 @@
 #include <vector>
 
 #include "common/fd.h"
+#include "common/testing/free_port.h"
 
 namespace skerry::broker {
 namespace {
 
-/// A loopback port that was free a moment ago: tests of this file run side by side.
-std::uint16_t FreePort() {
-  const Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  EXPECT_EQ(bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
-  getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size);
-  return ntohs(address.sin_port);
-}
+using skerry::testing::FreePort;
 
 HttpPages Pages() {
   return {[] { return std::string(2'000'000, 'm'); },

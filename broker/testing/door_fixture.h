@@ -3,10 +3,8 @@
 // Threads: the test's, and the server's. Ownership: ends the server and removes its folder.
 #pragma once
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -22,24 +20,15 @@
 #include "common/curve/socket_monitor.h"
 #include "common/fd.h"
 #include "common/keys/key_file.h"
+#include "common/testing/free_port.h"
 
 namespace skerry::broker::testing {
 
 using keys::SecretKey;
+using skerry::testing::FreePort;
 
 // Long enough for a handshake that would succeed, on a busy machine.
 inline constexpr Millis kNothingComes{300};
-
-inline std::uint16_t AnyFreePort() {
-  const Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
-  return ntohs(address.sin_port);
-}
 
 class DoorTest : public ::testing::Test {
  protected:
@@ -47,9 +36,9 @@ class DoorTest : public ::testing::Test {
     std::string pattern = ::testing::TempDir() + "skerry-door-XXXXXX";
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     folder_ = pattern;
-    clients_ = "tcp://127.0.0.1:" + std::to_string(AnyFreePort());
-    workers_ = "tcp://127.0.0.1:" + std::to_string(AnyFreePort());
-    admins_ = "tcp://127.0.0.1:" + std::to_string(AnyFreePort());
+    clients_ = "tcp://127.0.0.1:" + std::to_string(FreePort());
+    workers_ = "tcp://127.0.0.1:" + std::to_string(FreePort());
+    admins_ = "tcp://127.0.0.1:" + std::to_string(FreePort());
     local_ = "ipc://" + folder_ + "/c";
     local_admin_ = "ipc://" + folder_ + "/a";
     options_.client_endpoints = {clients_, local_};

@@ -6,6 +6,7 @@
 
 #include "clients/cpp/handshake.h"
 #include "common/curve/socket_monitor.h"
+#include "common/testing/free_port.h"
 #include "tests/attack/attack.h"
 
 namespace skerry::testing {

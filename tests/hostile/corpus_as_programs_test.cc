@@ -6,9 +6,9 @@
 // comes to there must be nobody's verdict. SKERRY_CASES=text runs only the cases whose id contains the text.
 #include <cstdlib>
 
+#include "common/testing/free_port.h"
 #include "tests/hostile/hostile_case.h"
 #include "tests/support/cases_report.h"
-#include "tests/support/http.h"
 #include "tests/support/metrics_page.h"
 #include "tests/support/pool_watch.h"
 

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "common/testing/free_port.h"
 #include "tests/hostile/hostile_case.h"
 #include "tests/support/http.h"
 #include "tests/support/pool.h"

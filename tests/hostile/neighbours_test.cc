@@ -11,8 +11,8 @@
 #include <memory>
 #include <mutex>
 
+#include "common/testing/free_port.h"
 #include "tests/hostile/hostile_case.h"
-#include "tests/support/http.h"
 #include "tests/support/load.h"
 #include "tests/support/metrics_page.h"
 #include "tests/support/pool.h"

@@ -12,9 +12,9 @@
 #include <set>
 #include <thread>
 
+#include "common/testing/free_port.h"
 #include "common/testing/proc_fs.h"
 #include "tests/hostile/memory_kind.h"
-#include "tests/support/http.h"
 #include "tests/support/load.h"
 #include "tests/support/metrics_page.h"
 #include "tests/support/pool.h"

@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "common/hash.h"
+#include "common/testing/free_port.h"
 #include "tests/support/cases_report.h"
-#include "tests/support/http.h"
 #include "tests/support/metrics_page.h"
 #include "tests/support/pool_watch.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/support/http.h"
+#include "common/testing/free_port.h"
 #include "tests/support/metrics_page.h"
 #include "tests/support/pool.h"
 

@@ -10,6 +10,7 @@
 
 #include "common/fd.h"
 #include "tests/integration/metrics_fixture.h"
+#include "tests/support/http.h"
 #include "tests/support/pool_watch.h"
 
 namespace skerry::testing {

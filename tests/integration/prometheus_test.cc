@@ -3,7 +3,9 @@
 #include <fstream>
 #include <thread>
 
+#include "common/testing/free_port.h"
 #include "tests/integration/metrics_fixture.h"
+#include "tests/support/http.h"
 
 namespace skerry::testing {
 namespace {

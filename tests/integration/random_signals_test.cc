@@ -16,8 +16,8 @@
 #include <random>
 #include <thread>
 
+#include "common/testing/free_port.h"
 #include "common/testing/proc_fs.h"
-#include "tests/support/http.h"
 #include "tests/support/load.h"
 #include "tests/support/metrics_page.h"
 #include "tests/support/pool_watch.h"

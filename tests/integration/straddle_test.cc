@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "tests/support/http.h"
+#include "common/testing/free_port.h"
 #include "tests/support/load.h"
 #include "tests/support/metrics_page.h"
 #include "tests/support/pool.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "clients/cpp/client_types.h"
-#include "tests/support/http.h"
+#include "common/testing/free_port.h"
 #include "tests/support/key_ring.h"
 #include "tests/support/metrics_page.h"
 #include "tests/support/places.h"

@@ -23,15 +23,6 @@ sockaddr_in Loopback(std::uint16_t port) {
 
 }  // namespace
 
-std::uint16_t FreePort() {
-  const Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address = Loopback(0);
-  socklen_t size = sizeof(address);
-  if (bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) return 0;
-  getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size);
-  return ntohs(address.sin_port);
-}
-
 std::string HttpExchange(std::uint16_t port, const std::string& request) {
   const Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const timeval patience{5, 0};

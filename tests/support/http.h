@@ -8,8 +8,6 @@
 
 namespace skerry::testing {
 
-/// A TCP port of the loopback address that was free a moment ago.
-std::uint16_t FreePort();
 /// What comes back for a request as it stands, to the end of the connection.
 std::string HttpExchange(std::uint16_t port, const std::string& request);
 /// The body of GET http://127.0.0.1:PORT/PATH.

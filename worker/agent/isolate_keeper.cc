@@ -10,13 +10,13 @@ namespace skerry::agent {
 namespace {
 
 // A CREDIT is a few dozen bytes.
-constexpr std::size_t kReadBudget = 1024;
+constexpr std::size_t kCreditBudget = 1024;
 
 /// Nothing, the beginning of a message, the one message that it may send here, its end, or anything else.
 enum class Heard : std::uint8_t { kNothing, kPart, kReady, kEnd, kWrong };
 
 Heard Listen(IsolatePort& port) {
-  const auto end = port.Read(kReadBudget);
+  const auto end = port.Read(kCreditBudget);
   if (end == IsolatePort::ReadEnd::kEof) return Heard::kEnd;
   if (end == IsolatePort::ReadEnd::kBudget) return Heard::kWrong;
   const auto frame = port.Next();

@@ -15,12 +15,6 @@
 namespace skerry::agent {
 namespace {
 
-std::string Text(const Decision& decision) {
-  return decision.outcome.error
-             ? std::string(NameOf(decision.outcome.error->code)) + ":" + decision.outcome.error->limit
-             : "ok";
-}
-
 // What can end a run, and the end that it is when nothing came before it. The policy allows everything.
 struct Ending {
   std::string name;

@@ -28,12 +28,6 @@ RerunPolicy Allowed() {
   return {};
 }
 
-std::string Text(const Decision& decision) {
-  return decision.outcome.error
-             ? std::string(NameOf(decision.outcome.error->code)) + ":" + decision.outcome.error->limit
-             : "ok";
-}
-
 TEST(Verdict, TellsTheFirstCauseFromTheLaterOnes) {
   Verdict verdict = Started();
   EXPECT_TRUE(verdict.Record(Cause::kWallClock));

@@ -1,29 +1,15 @@
 // Operators' commands over TCP, through real processes: by which key, and what is said where there is none.
-#include <arpa/inet.h>
-#include <sys/socket.h>
-
 #include <fstream>
 
 #include "clients/cli/testing/command.h"
 #include "clients/cpp/testing/processes.h"
-#include "common/fd.h"
 #include "common/keys/key_file.h"
+#include "common/testing/free_port.h"
 
 namespace skerry::cli {
 namespace {
 
 using keys::SecretKey;
-
-std::string AnyFreeEndpoint() {
-  const Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
-  return "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
-}
 
 class AdminKeys : public testing::Command {
  protected:
@@ -53,7 +39,7 @@ class AdminKeys : public testing::Command {
 
   const SecretKey broker_ = SecretKey::Generate(), admin_ = SecretKey::Generate(),
                   client_ = SecretKey::Generate();
-  const std::string endpoint_ = AnyFreeEndpoint();
+  const std::string endpoint_ = "tcp://127.0.0.1:" + std::to_string(skerry::testing::FreePort());
   testing::Processes pool_;
 };
 

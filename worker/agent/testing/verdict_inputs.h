@@ -1,4 +1,4 @@
-// What a verdict's tests feed it: exits and finals.
+// What a verdict's tests feed it, exits and finals, and how they read what it says.
 //
 // Threads: plain data. Errors: none.
 #pragma once
@@ -9,6 +9,7 @@
 #include "common/outcome.h"
 #include "common/wire/messages.h"
 #include "worker/agent/process.h"
+#include "worker/agent/verdict.h"
 
 namespace skerry::agent {
 
@@ -35,6 +36,13 @@ inline wire::Final ErrorFinal(Code code, std::string limit = {}) {
 }
 inline std::string Detail(Code code) {
   return wire::DetailPayload(MakeError(code, "said so"));
+}
+
+/// "CODE:limit", or "ok".
+inline std::string Text(const Decision& decision) {
+  return decision.outcome.error
+             ? std::string(NameOf(decision.outcome.error->code)) + ":" + decision.outcome.error->limit
+             : "ok";
 }
 
 }  // namespace skerry::agent
