@@ -247,7 +247,8 @@ void BrokerCore::WelcomeWorker(const Peer& from, const wire::Hello& hello, wire:
   Worker& worker = workers_.Connect(hello.session, from, now);
   if (Floods(worker)) return CutOff(worker, "a flood of HELLOs", now);
   workers_.Introduce(worker, {Label(hello.software), Label(hello.v8), SandboxLabel(hello.sandbox)},
-                     std::move(kind), {hello.slots, hello.memory_mb});
+                     std::move(kind), {hello.slots, hello.memory_mb},
+                     hello.job_memory_mb == 0 ? UINT64_MAX : hello.job_memory_mb);
   worker.host = PrintableAscii(hello.host);
   worker.pid = hello.pid;
   const LogFields fields = {{"worker", worker.session.str()}, {"slots", hello.slots},

@@ -22,6 +22,9 @@ namespace {
 
 // Messages taken from one socket before the other gets its turn.
 constexpr int kMessagesPerTurn = 256;
+// Nor more than this, but for the message that passes it: hundreds of the largest would take longer to read
+// than a worker hears nothing.
+constexpr std::uint64_t kBytesPerTurn = 8u << 20;
 // Sends are flushed at least this often inside a turn, so that a turn does not hold its results in memory.
 constexpr int kMessagesPerFlush = 32;
 // A broker that is busy still shows fresh numbers; an idle one wakes for its heartbeats only.
@@ -246,10 +249,12 @@ TimePoint BrokerServer::NextWake() const {
 }
 
 void BrokerServer::Drain(Router& router) {
-  for (int taken = 0; taken < kMessagesPerTurn; ++taken) {
+  std::uint64_t bytes = 0;
+  for (int taken = 0; taken < kMessagesPerTurn && bytes < kBytesPerTurn; ++taken) {
     if (&router == &clients_ && !HasRoom()) break;
     auto received = router.Get();
     if (!received) break;
+    bytes += BytesOf(received->payloads);
     Feed(std::move(*received));
     if (taken % kMessagesPerFlush == kMessagesPerFlush - 1) Flush();
   }

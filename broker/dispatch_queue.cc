@@ -11,6 +11,10 @@ LibraryNames Sorted(std::span<const std::string> names) {
   return sorted;
 }
 
+TenantId TenantOf(const Job& job) {
+  return job.account ? job.account->tenant : TenantId();
+}
+
 }  // namespace
 
 std::uint64_t DispatchQueue::AddBytes(const Job& job) {
@@ -36,6 +40,14 @@ bool DispatchQueue::HasRoomFor(const Payload& code, const Payload& input, Code k
   return size_ < max_jobs_ && bytes_ + bytes + kBytesPerJob <= max_bytes_.count();
 }
 
+bool DispatchQueue::LeavesRoom(const TenantId& tenant) const {
+  const auto held = held_.find(tenant);
+  if (held == held_.end()) return true;
+  const std::uint64_t jobs_free = max_jobs_ - std::min(max_jobs_, size_);
+  const std::uint64_t bytes_free = max_bytes_.count() - std::min(max_bytes_.count(), bytes_);
+  return held->second.jobs < kTimesFree * jobs_free && held->second.bytes < kTimesFree * bytes_free;
+}
+
 void DispatchQueue::Push(Job& job) {
   Count(job, next_back_++);
   fair_.Add(job);
@@ -49,15 +61,25 @@ void DispatchQueue::PushFront(Job& job) {
 void DispatchQueue::Count(Job& job, std::int64_t order) {
   job.order = order;
   if (job.deadline != Job::kNever) deadlines_.emplace(std::pair(job.deadline, order), &job);
+  const std::uint64_t bytes = AddBytes(job);
+  Held& held = held_[TenantOf(job)];
+  ++held.jobs;
+  held.bytes += bytes;
   ++size_;
-  bytes_ += AddBytes(job);
+  bytes_ += bytes;
 }
 
 void DispatchQueue::Discount(Job& job) {
   if (job.deadline != Job::kNever) deadlines_.erase({job.deadline, job.order});
   job.order = 0;
+  const std::uint64_t bytes = DropBytes(job);
+  const auto held = held_.find(TenantOf(job));
+  // Code that jobs of several tenants' share counts for the one that brought it, and is dropped with the
+  // last.
+  held->second.bytes -= std::min(held->second.bytes, bytes);
+  if (--held->second.jobs == 0) held_.erase(held);
   --size_;
-  bytes_ -= DropBytes(job);
+  bytes_ -= bytes;
 }
 
 void DispatchQueue::Remove(Job& job) {

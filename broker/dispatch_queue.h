@@ -6,6 +6,11 @@
 //
 // Code that queued jobs of one program share is counted once.
 //
+// Where several tenants share the queue none may fill it: each may hold up to kTimesFree times what is free,
+// in jobs and in bytes, so that alone it holds eight ninths, two hold eight seventeenths each, and whoever
+// comes finds some room. (Dynamic thresholds: Choudhury and Hahne, "Dynamic Queue Length Thresholds for
+// Shared-Memory Packet Switches", 1998.)
+//
 // Ownership: points to jobs that their sessions own; a job must be removed before it dies. Threads: the
 // core's.
 #pragma once
@@ -40,6 +45,9 @@ class DispatchQueue {
 
   /// Whether a job with these fits. An empty queue takes any one job.
   bool HasRoomFor(const Payload& code, const Payload& input, Code kind) const;
+  static constexpr std::uint64_t kTimesFree = 8;
+  /// Whether another job of the tenant leaves room for others.
+  bool LeavesRoom(const TenantId& tenant) const;
   /// To the end. The caller has asked HasRoomFor.
   void Push(Job& job);
   /// Back to the front, where a job goes that had its turn already; never refused.
@@ -78,11 +86,17 @@ class DispatchQueue {
   std::uint64_t DropBytes(const Job& job);
   void DropParked(Job& job);
 
+  struct Held {
+    std::uint64_t jobs = 0;
+    std::uint64_t bytes = 0;
+  };
+
   std::uint64_t max_jobs_;
   Bytes max_bytes_;
   FairQueue fair_;
   std::map<std::pair<TimePoint, std::int64_t>, Job*> deadlines_;
   std::map<LibraryNames, Job*> parked_;                     // by libraries, sorted: the first of a list
+  std::unordered_map<TenantId, Held> held_;                 // by those that have jobs here
   std::unordered_map<const void*, std::uint64_t> sharers_;  // of a program's code: how many jobs
   std::size_t parked_count_ = 0;
   std::int64_t next_back_ = 1;

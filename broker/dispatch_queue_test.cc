@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "broker/session_registry.h"
 
@@ -48,6 +49,33 @@ TEST(DispatchQueue, TakesExactlyItsNumberOfJobs) {
   EXPECT_FALSE(HasRoom(queue, 0));
   queue.Remove(a);
   EXPECT_TRUE(HasRoom(queue, 0));
+}
+
+TEST(DispatchQueue, LeavesRoomWhileATenantHoldsLessThanEightTimesWhatIsFree) {
+  DispatchQueue queue({.max_jobs = 18, .max_bytes = kPlenty});
+  std::vector<Job> jobs(18);
+  for (int i = 0; i < 15; ++i) queue.Push(jobs[static_cast<std::size_t>(i)]);
+  EXPECT_TRUE(queue.LeavesRoom(TenantId())) << "15 of 8 x 3";
+  queue.Push(jobs[15]);
+  EXPECT_FALSE(queue.LeavesRoom(TenantId())) << "16 of 8 x 2";
+  EXPECT_TRUE(queue.LeavesRoom(TenantId("another"))) << "which holds nothing";
+  queue.Remove(jobs[0]);
+  EXPECT_TRUE(queue.LeavesRoom(TenantId()));
+  for (int i = 1; i < 16; ++i) queue.Remove(jobs[static_cast<std::size_t>(i)]);
+  EXPECT_EQ(queue.bytes(), 0u);
+}
+
+TEST(DispatchQueue, LeavesRoomInBytesToo) {
+  constexpr std::uint64_t kOfNine = 8 * 100'000;
+  DispatchQueue queue({.max_jobs = 1'000, .max_bytes = Bytes(9 * 100'000)});
+  Job most = Waiting(kOfNine - 1 - DispatchQueue::kBytesPerJob);
+  queue.Push(most);
+  EXPECT_TRUE(queue.LeavesRoom(TenantId())) << "799,999 of 8 x 100,001";
+  queue.Remove(most);
+  Job all = Waiting(kOfNine - DispatchQueue::kBytesPerJob);
+  queue.Push(all);
+  EXPECT_FALSE(queue.LeavesRoom(TenantId())) << "800,000 of 8 x 100,000";
+  queue.Remove(all);
 }
 
 TEST(DispatchQueue, IsBoundedByBytesButAnEmptyOneTakesAnyJob) {

@@ -27,6 +27,7 @@
 #include "broker/job.h"
 #include "broker/outbox.h"
 #include "broker/session_registry.h"
+#include "broker/tenant_company.h"
 #include "broker/tenant_rates.h"
 #include "broker/tenant_usage.h"
 #include "broker/tenants.h"
@@ -120,7 +121,7 @@ class JobLedger {
   std::optional<Refusal> Check(const Session& session, const JobSpec& spec,
                                const std::vector<Payload>& payloads, TimePoint now);
   std::optional<Refusal> CheckCapacity(const Session& session, const JobSpec& spec,
-                                       const std::vector<Payload>& payloads);
+                                       const std::vector<Payload>& payloads, TimePoint now);
   /// Of a job that nothing else speaks against: it counts in its rates and its turn where this is none.
   std::optional<Refusal> CheckRates(const JobSpec& spec, TimePoint now);
   /// What its tenant may have.
@@ -162,6 +163,7 @@ class JobLedger {
   ClientLink clients_;
   Tenants tenants_;  // before the queue, which asks it
   DispatchQueue queue_;
+  TenantCompany company_;
   CodeStore programs_;
   CostModel costs_;
   TenantRates rates_;

@@ -44,7 +44,7 @@ std::optional<JobLedger::Refusal> JobLedger::Check(const Session& session, const
   // Also where there is no room for the job now: it will come again, and without its code.
   if (spec.program) counters_.program_evictions += programs_.Keep(spec.tenant, spec.code_hash, payloads[0]);
   if (auto refused = CheckTenant(spec)) return refused;
-  if (auto refused = CheckCapacity(session, spec, payloads)) return refused;
+  if (auto refused = CheckCapacity(session, spec, payloads, now)) return refused;
   return CheckRates(spec, now);
 }
 
@@ -123,7 +123,8 @@ JobError JobLedger::NeverFits(const Need& need) const {
   }
   return MakeError(Code::kOverloaded,
                    "no worker has " + std::to_string(need.memory_mb) + " MiB for a job; the largest has " +
-                       std::to_string(largest) + ": lower memoryMb, or give a worker more --memory-mb",
+                       std::to_string(largest) +
+                       ": lower memoryMb, or give a worker more --memory-mb and --max-job-memory-mb",
                    std::string(NameOf(PoolLimit::kWorkerMemoryMb)));
 }
 
@@ -138,7 +139,9 @@ JobLedger::Refusal JobLedger::NothingFree(const JobSpec& spec) const {
 }
 
 std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& session, const JobSpec& spec,
-                                                           const std::vector<Payload>& payloads) {
+                                                           const std::vector<Payload>& payloads,
+                                                           TimePoint now) {
+  company_.Saw(spec.tenant, now);
   if (session.unfinished >= 2 * config_.client_credit) {
     return Refusal{Rejection::kCredit,
                    Overloaded("this client has " + std::to_string(session.unfinished) +
@@ -166,6 +169,12 @@ std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& sessio
     return Refusal{Rejection::kQueueFull,
                    Overloaded("the queue is full (" + std::to_string(queue_.size()) + " jobs, " +
                               std::to_string(queue_.bytes() >> 20) + " MiB)")};
+  }
+  if (company_.HasOthers(now) && !queue_.LeavesRoom(spec.tenant)) {
+    return Refusal{Rejection::kQueueFull,
+                   Overloaded("what is left of the queue is for other tenants: '" + spec.tenant.str() +
+                              "' has " + std::to_string(queue_.fair().QueuedOf(spec.tenant)) + " of " +
+                              std::to_string(queue_.size()) + " queued jobs")};
   }
   return std::nullopt;
 }

@@ -172,6 +172,33 @@ TEST_F(Ledger, AFullQueueIsOverloadedWithRetryAfter) {
   EXPECT_EQ(final.retry_after_ms, 250u);
 }
 
+TEST_F(Ledger, WhereSeveralTenantsSubmitNoneMayFillTheQueue) {
+  BrokerConfig config;
+  config.max_queued = 18;
+  CoreHarness broker(config);
+  broker.ConnectClient("c", "s");
+  auto submit = [&, next = 0](const std::string& tenant) mutable {
+    JobSpec spec = CoreHarness::Spec(std::to_string(next++));
+    spec.tenant = TenantId(tenant);
+    broker.Submit("c", spec);
+  };
+  for (int i = 0; i < 17; ++i) submit("greedy");
+  EXPECT_EQ(broker.core.queued(), 17u) << "alone it may";
+  submit("polite");
+  EXPECT_EQ(broker.core.queued(), 18u);
+  broker.now += TenantCompany::kLately;
+  broker.ConnectWorker("w", 4);
+  ASSERT_EQ(broker.core.queued(), 14u);
+  for (int i = 0; i < 2; ++i) submit("greedy");
+  EXPECT_EQ(broker.core.queued(), 16u) << "nobody else has come lately";
+  submit("polite");
+  broker.Clear();
+  submit("greedy");
+  EXPECT_EQ(broker.core.queued(), 17u) << "now somebody has";
+  EXPECT_EQ(broker.OnlyFinal("c").code, Code::kOverloaded);
+  EXPECT_NE(broker.MessageOfLast("c").find("'greedy' has 1"), std::string::npos) << broker.MessageOfLast("c");
+}
+
 TEST_F(Ledger, AQueueFullOfBytesIsOverloaded) {
   BrokerConfig config;
   config.max_queued_bytes = Bytes::MiB(1);

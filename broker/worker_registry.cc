@@ -38,7 +38,10 @@ void WorkerRegistry::LeaveRoom(Worker& worker) {
 void WorkerRegistry::EnterRoom(Worker& worker) {
   sums_ += ShareOf(worker);
   if (!worker.accepting() || worker.used_slots() >= worker.credit_.slots) return;
-  const auto free_mb = static_cast<std::int64_t>(worker.credit_.memory_mb - worker.used_memory_mb_);
+  // May be less than nothing: a credit is lowered while jobs run.
+  auto free_mb = static_cast<std::int64_t>(worker.credit_.memory_mb - worker.used_memory_mb_);
+  if (free_mb > 0 && static_cast<std::uint64_t>(free_mb) > worker.most_of_job_mb_)
+    free_mb = static_cast<std::int64_t>(worker.most_of_job_mb_);
   worker.place_ = worker.crowd_->second.index.Add(
       worker, {worker.used_slots(), worker.credit_.slots, free_mb}, next_turn_++);
 }
@@ -46,7 +49,7 @@ void WorkerRegistry::EnterRoom(Worker& worker) {
 void WorkerRegistry::Leave(Worker& worker) {
   LeaveRoom(worker);
   if (worker.accepting()) {
-    Discount(worker.crowd_->second.offers, worker.full_memory_mb_);
+    Discount(worker.crowd_->second.offers, worker.largest_job_mb());
     --accepting_;
   }
   Discount(builds_, worker.build_);
@@ -55,7 +58,7 @@ void WorkerRegistry::Leave(Worker& worker) {
 void WorkerRegistry::Enter(Worker& worker) {
   EnterRoom(worker);
   if (worker.accepting()) {
-    ++worker.crowd_->second.offers[worker.full_memory_mb_];
+    ++worker.crowd_->second.offers[worker.largest_job_mb()];
     ++accepting_;
   }
   ++builds_[worker.build_];
@@ -119,13 +122,15 @@ void WorkerRegistry::Erase(Worker& worker) {
   workers_.erase(session);
 }
 
-void WorkerRegistry::Introduce(Worker& worker, WorkerBuild build, WorkerKind kind, Credit credit) {
+void WorkerRegistry::Introduce(Worker& worker, WorkerBuild build, WorkerKind kind, Credit credit,
+                               std::uint64_t most_of_job_mb) {
   Leave(worker);
   LeaveKind(worker);
   SetKind(worker, std::move(kind));
   worker.build_ = std::move(build);
   worker.credit_ = credit;
   worker.full_memory_mb_ = credit.memory_mb;
+  worker.most_of_job_mb_ = most_of_job_mb;
   Enter(worker);
 }
 

@@ -13,6 +13,7 @@
 // Ownership: owns Worker records; jobs point to them while they run. Threads: the core's.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -57,7 +58,7 @@ struct WorkerKind {
 struct WorkerCrowd {
   std::uint64_t workers = 0;
   WorkerIndex index;                              ///< those that accept and have a free slot
-  std::map<std::uint64_t, std::uint64_t> offers;  ///< of those that accept: full memory, how many have it
+  std::map<std::uint64_t, std::uint64_t> offers;  ///< of those that accept: largest job, how many take it
 };
 
 /// Whether an operator wants a worker to get no more jobs. Beside its state, which is its own and its link's
@@ -91,8 +92,10 @@ struct Worker {
   const WorkerBuild& build() const { return build_; }
   const Credit& credit() const { return credit_; }
   const WorkerKind& kind() const { return crowd_->first; }
-  /// The most it ever offered: whether a job could ever run there.
+  /// The most it ever offered.
   std::uint64_t full_memory_mb() const { return full_memory_mb_; }
+  /// What a job can have there when nothing else runs.
+  std::uint64_t largest_job_mb() const { return std::min(full_memory_mb_, most_of_job_mb_); }
   const WorkerStats& stats() const { return stats_; }  ///< as it told them last
   const std::unordered_map<LeaseId, Job*>& leases() const { return leases_; }
   std::uint64_t used_slots() const { return leases_.size(); }
@@ -104,6 +107,7 @@ struct Worker {
   OperatorDrain by_operator_ = OperatorDrain::kOff;
   Credit credit_;
   std::uint64_t full_memory_mb_ = 0;
+  std::uint64_t most_of_job_mb_ = UINT64_MAX;
   std::uint64_t used_memory_mb_ = 0;
   std::unordered_map<LeaseId, Job*> leases_;
   WorkerBuild build_;
@@ -129,8 +133,10 @@ class WorkerRegistry {
   bool HasRoomFor(const WorkerKind& kind) const {
     return crowds_.size() < kMaxKinds || crowds_.contains(kind);
   }
-  /// What its HELLO says: its credit then is all that it has.
-  void Introduce(Worker& worker, WorkerBuild build, WorkerKind kind, Credit credit);
+  /// What its HELLO says: its credit then is all that it has. No job there can have more than
+  /// `most_of_job_mb`.
+  void Introduce(Worker& worker, WorkerBuild build, WorkerKind kind, Credit credit,
+                 std::uint64_t most_of_job_mb = UINT64_MAX);
   void SetCredit(Worker& worker, Credit credit);
   /// False, and nothing done, where the event means nothing in its state.
   bool Advance(Worker& worker, WorkerEvent event);

@@ -212,6 +212,32 @@ TEST(WorkerRegistry, GivesAReproducibleJobToTheLeastLoadedOfThoseThatKnowWhatItA
   EXPECT_EQ(registry.PickFor(NeedOf(spec)), workers[0]) << "it was upgraded";
 }
 
+TEST(WorkerRegistry, GivesNoWorkerALargerJobThanOneCanBeThereHoweverMuchIsFree) {
+  WorkerRegistry registry;
+  Worker& small = registry.Connect(SessionId("a"), WorkerPeer("a"), TimePoint());
+  Worker& large = registry.Connect(SessionId("b"), WorkerPeer("b"), TimePoint());
+  registry.Introduce(small, {}, {}, {8, 4096}, 128);
+  registry.Introduce(large, {}, {}, {8, 512});
+  Need need;
+  need.memory_mb = 128;
+  EXPECT_EQ(registry.PickFor(need), &small);
+  need.memory_mb = 129;
+  EXPECT_EQ(registry.PickFor(need), &large);
+  EXPECT_EQ(registry.LargestMemoryMb({}), 512u);
+  registry.SetCredit(small, {8, 8192});
+  EXPECT_EQ(registry.PickFor(need), &large) << "a CREDIT says nothing about one job";
+  registry.Erase(large);
+  EXPECT_EQ(registry.PickFor(need), nullptr);
+  EXPECT_EQ(registry.LargestMemoryMb({}), 128u) << "so that it is refused, and does not wait for ever";
+  need.memory_mb = 128;
+  std::array<Job, 8> jobs;
+  for (Job& job : jobs) {
+    job.memory_mb = 128;
+    ASSERT_EQ(registry.PickFor(need), &small) << "many of them at once all the same";
+    registry.Take(small, job, LeaseId(static_cast<std::uint64_t>(&job - jobs.data()) + 1));
+  }
+}
+
 TEST(WorkerRegistry, GivesJobsToEquallyLoadedWorkersInTurn) {
   WorkerRegistry registry;
   for (const std::string name : {"a", "b", "c"}) {

@@ -72,6 +72,7 @@ struct Hello {
   std::vector<std::string> capabilities;  ///< unknown ones are ignored
   std::uint64_t slots = 0;                ///< workers: maxConcurrentIsolates
   std::uint64_t memory_mb = 0;            ///< workers: workerMemoryMb left for jobs
+  std::uint64_t job_memory_mb = 0;        ///< workers: the most that one job can have of it; 0: all
   std::string v8;                         ///< workers: the V8 version of their cells
   std::string sandbox;                    ///< workers: the SandboxLevel of their cells
   std::string host;                       ///< workers: this and the next: where an operator finds it
@@ -92,6 +93,7 @@ struct Hello {
     v.Optional("caps", capabilities, UpTo(64));
     v.Optional("slots", slots);
     v.Optional("memoryMb", memory_mb);
+    v.Optional("jobMemoryMb", job_memory_mb);
     v.Optional("v8", v8, UpTo(64));
     v.Optional("sandbox", sandbox, UpTo(64));
     v.Optional("host", host, UpTo(64));

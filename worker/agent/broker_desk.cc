@@ -66,6 +66,7 @@ wire::Hello BrokerDesk::Greeting() {
   hello.slots = promise.slots;
   // All there is, which is what a job can ask for in time; with no slots it promises nothing.
   hello.memory_mb = tools_.isolates.ledger().memory_mb();
+  hello.job_memory_mb = tools_.options.max_job_memory_mb;
   hello.leases = link_.UnconfirmedFinals();
   for (const auto& [lease, held] : jobs_) {
     if (!held.abandoned) hello.leases.push_back(lease);

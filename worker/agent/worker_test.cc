@@ -60,6 +60,7 @@ TEST_F(WorkerTest, SaysWhoItIsAndWhatItCanTake) {
               EXPECT_EQ(hello->session, SessionId("w1"));
               EXPECT_EQ(hello->slots, 2u);
               EXPECT_EQ(hello->memory_mb, 1024 - 2 * IsolateManager::kCellMb - IsolateManager::kSpareMb);
+              EXPECT_EQ(hello->job_memory_mb, 512u);
               Leave();
             }),
             0);
