@@ -62,7 +62,7 @@ bool IsAboutAJob(const wire::Header& header) {
 
 BrokerCore::BrokerCore(const BrokerConfig& config, TimePoint now)
     : config_(config),
-      ledger_(config_, sessions_, workers_, outbox_, counters_),
+      ledger_(config_, sessions_, workers_, outbox_, counters_, now),
       quarantine_(config.cut_off_time),
       next_epoch_(config.first_lease),
       next_beat_(now + config.heartbeat) {}
@@ -169,9 +169,9 @@ void BrokerCore::OnHello(const Peer& from, wire::Hello hello, TimePoint now) {
   }
   wire::Welcome welcome;
   welcome.version = *version;
-  welcome.capabilities = {std::string(wire::kStatsCapability), std::string(wire::kReproducibleCapability),
+  welcome.capabilities = {std::string(wire::kStatsCapability),    std::string(wire::kReproducibleCapability),
                           std::string(wire::kProgramsCapability), std::string(wire::kTurnsCapability),
-                          std::string(wire::kQuietCapability)};
+                          std::string(wire::kQuietCapability),    std::string(wire::kSpreadsCapability)};
   if (config_.allow_wasm) welcome.capabilities.emplace_back("wasm");
   welcome.capabilities = wire::CommonCapabilities(welcome.capabilities, hello.capabilities);
   welcome.session_ttl_ms = static_cast<std::uint64_t>(RetentionOf(hello.tenant).count());
@@ -201,6 +201,7 @@ void BrokerCore::WelcomeClient(const Peer& from, const wire::Hello& hello, wire:
   Session& session = sessions_.Connect(hello.session, from, now);
   session.tenant = hello.tenant;
   session.quiet = wire::HasCapability(welcome.capabilities, wire::kQuietCapability);
+  session.spreads = wire::HasCapability(welcome.capabilities, wire::kSpreadsCapability);
   session.knows_need = wire::HasCapability(welcome.capabilities, wire::kProgramsCapability);
   if (!known) session.epoch = next_epoch_++;
   // One whose WELCOME into this life of the session was lost still counts in the one before.
@@ -420,6 +421,7 @@ void BrokerCore::OnTick(TimePoint now) {
   next_beat_ = now + config_.heartbeat;
   DropSilentPeers(now);
   ledger_.ExpireLeases(now);
+  ledger_.GiveBack(now);
   PingAll();
 }
 

@@ -83,7 +83,7 @@ struct BrokerCounters {
   std::uint64_t dispatched = 0;
   std::uint64_t redispatched = 0;
   std::uint64_t turned_down = 0;       ///< dispatches that the worker had no room for
-  std::uint64_t refused_in_queue = 0;  ///< when their turn came: their program or tenant keeps crashing
+  std::uint64_t refused_in_queue = 0;  ///< their program or tenant keeps crashing, or they are given back
   std::uint64_t finished_ok = 0;
   std::array<std::uint64_t, kCodeCount> finished_error{};         ///< by Code
   std::array<std::uint64_t, kFaultCount> failed{};                ///< by Fault

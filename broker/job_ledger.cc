@@ -14,7 +14,7 @@
 namespace skerry::broker {
 
 JobLedger::JobLedger(const BrokerConfig& config, SessionRegistry& sessions, WorkerRegistry& workers,
-                     Outbox& outbox, BrokerCounters& counters)
+                     Outbox& outbox, BrokerCounters& counters, TimePoint now)
     : config_(config),
       sessions_(sessions),
       workers_(workers),
@@ -28,6 +28,7 @@ JobLedger::JobLedger(const BrokerConfig& config, SessionRegistry& sessions, Work
               .share_of = [this](const TenantId& tenant) { return tenants_.Of(tenant).share; }}),
       programs_(config.max_program_bytes),
       crashes_(config.crashes),
+      workers_seen_(now),
       next_lease_(config.first_lease) {}
 
 void JobLedger::Submit(Session& session, JobSpec spec, std::vector<Payload> payloads, TimePoint now) {

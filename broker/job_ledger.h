@@ -39,7 +39,10 @@ namespace skerry::broker {
 class JobLedger {
  public:
   JobLedger(const BrokerConfig& config, SessionRegistry& sessions, WorkerRegistry& workers, Outbox& outbox,
-            BrokerCounters& counters);
+            BrokerCounters& counters, TimePoint now);
+
+  /// A client that has other brokers is refused what no worker is there for, once none has been for so long.
+  static constexpr Millis kWithoutWorkers{3'000};
 
   // From clients.
   void Submit(Session& session, JobSpec spec, std::vector<Payload> payloads, TimePoint now);
@@ -83,6 +86,8 @@ class JobLedger {
   void ExpireQueued(TimePoint now);
   /// Leases far past their wall clock limit: the worker answers PINGs but has lost the job.
   void ExpireLeases(TimePoint now);
+  /// What has not begun, and could begin at another broker of its client's, where no worker is here.
+  void GiveBack(TimePoint now);
 
   /// What tenants may have from now on; what they have stays.
   void SetTenants(Tenants tenants);
@@ -122,6 +127,10 @@ class JobLedger {
                                const std::vector<Payload>& payloads, TimePoint now);
   std::optional<Refusal> CheckCapacity(const Session& session, const JobSpec& spec,
                                        const std::vector<Payload>& payloads, TimePoint now);
+  bool WithoutWorkers(TimePoint now) const {
+    return !workers_.AnyAccepting() && now - workers_seen_ >= kWithoutWorkers;
+  }
+  JobError NoWorkers() const;
   /// Of a job that nothing else speaks against: it counts in its rates and its turn where this is none.
   std::optional<Refusal> CheckRates(const JobSpec& spec, TimePoint now);
   /// What its tenant may have.
@@ -170,6 +179,7 @@ class JobLedger {
   TurnBudget turns_;
   UsageBook usage_;
   CrashWatch crashes_;
+  TimePoint workers_seen_;  // that take jobs, or when we began
   std::uint64_t next_lease_;
   std::uint64_t next_final_ = 1;
 };

@@ -1,6 +1,8 @@
 // What a SUBMIT is refused for once its fields are right, and how its client hears why.
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "broker/admission.h"
 #include "broker/job_ledger.h"
@@ -164,6 +166,7 @@ std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& sessio
       (queue_.Front() != nullptr || flow_.MustWait(session) || !workers_.PickFor(NeedOf(spec)))) {
     return NothingFree(spec);
   }
+  if (session.spreads && WithoutWorkers(now)) return Refusal{Rejection::kNoWorker, NoWorkers()};
   const auto shared = spec.program ? DispatchQueue::Code::kShared : DispatchQueue::Code::kOwn;
   if (!queue_.HasRoomFor(payloads[0], payloads[1], shared)) {
     return Refusal{Rejection::kQueueFull,
@@ -177,6 +180,26 @@ std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& sessio
                               std::to_string(queue_.size()) + " queued jobs")};
   }
   return std::nullopt;
+}
+
+JobError JobLedger::NoWorkers() const {
+  return Overloaded(workers_.size() == 0 ? "no worker is connected" : "no worker takes jobs");
+}
+
+void JobLedger::GiveBack(TimePoint now) {
+  if (workers_.AnyAccepting()) workers_seen_ = now;
+  if (!WithoutWorkers(now)) return;
+  std::vector<Job*> jobs;
+  for (const Session* session : sessions_.All()) {
+    // One that is away takes nothing elsewhere.
+    if (!session->spreads || session->state != SessionState::kLinked) continue;
+    if (session->unfinished == session->running) continue;
+    for (const auto& job : session->jobs) {
+      if (job->state == JobState::kQueued && job->runs_before() == 0) jobs.push_back(job.get());
+    }
+  }
+  std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->order < b->order; });
+  for (Job* job : jobs) RefuseInQueue(*job, NoWorkers(), now);
 }
 
 std::optional<JobError> JobLedger::CrashesTooOften(const Program& program, TimePoint now) const {

@@ -27,6 +27,7 @@ bool MayLeaveCodeOut(const Job& job, Worker& worker) {
 }  // namespace
 
 void JobLedger::Dispatch(TimePoint now) {
+  if (workers_.AnyAccepting()) workers_seen_ = now;
   int passed = 0;
   while (Job* job = queue_.Front()) {
     Session& session = *job->session;

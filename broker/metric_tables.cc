@@ -49,7 +49,8 @@ constexpr CounterRow kCounters[] = {
     {"skerry_jobs_turned_down_total", "Dispatches that the worker had no room, or no cell, for after all.",
      [](const C& c) { return c.turned_down; }},
     {"skerry_jobs_refused_in_queue_total",
-     "Queued jobs refused when their turn came, because their program or tenant kept crashing.",
+     "Queued jobs refused: their program or tenant kept crashing, or no worker was there and their client "
+     "has other brokers.",
      [](const C& c) { return c.refused_in_queue; }},
     {"skerry_program_evictions_total", "Programs whose code had to make room for others'.",
      [](const C& c) { return c.program_evictions; }},

@@ -62,6 +62,7 @@ struct Session {
   bool lost_messages = false;  ///< its present link did not take one: what is in flight must be sent anew
   bool knows_need = false;     ///< the code of its programs may be asked for
   bool quiet = false;          ///< it wants no ACCEPTED
+  bool spreads = false;        ///< what cannot run here it takes elsewhere
   KeptForClient kept;          ///< FlowControl's figures
   std::uint64_t open_call_bytes = 0;  ///< of its jobs' open calls
 

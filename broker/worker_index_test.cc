@@ -64,7 +64,7 @@ struct Entry {
   std::uint64_t turn = 0;
 };
 
-const Worker* Scan(const std::map<const Worker*, Entry>& entries, std::int64_t memory_mb) {
+const Worker* Scanned(const std::map<const Worker*, Entry>& entries, std::int64_t memory_mb) {
   const Worker* best = nullptr;
   for (const auto& [worker, entry] : entries) {
     if (entry.room.free_mb < memory_mb) continue;
@@ -98,7 +98,7 @@ TEST(WorkerIndex, AgreesWithALookAtEveryWorkerWhateverIsAddedAndRemoved) {
         entries[&worker] = {index.Add(worker, room, turn), room, turn};
       }
       const std::int64_t wanted = random() % 40;
-      ASSERT_EQ(index.LeastLoaded(static_cast<std::uint64_t>(wanted)), Scan(entries, wanted)) << step;
+      ASSERT_EQ(index.LeastLoaded(static_cast<std::uint64_t>(wanted)), Scanned(entries, wanted)) << step;
       ASSERT_EQ(index.empty(), entries.empty());
     }
   }

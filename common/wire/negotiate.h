@@ -30,6 +30,9 @@ inline constexpr std::string_view kQuietCapability = "quiet";
 /// Of peers that know `turn`, `turnExecutions` and `onDisconnect`.
 inline constexpr std::string_view kTurnsCapability = "turns";
 
+/// Of clients that have several brokers: what one cannot run for want of workers they take to another.
+inline constexpr std::string_view kSpreadsCapability = "spreads";
+
 struct VersionRange {
   std::uint32_t oldest = 0;
   std::uint32_t newest = 0;
