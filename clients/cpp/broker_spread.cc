@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <utility>
 
 #include "clients/cpp/ended.h"
@@ -27,7 +28,9 @@ SessionId BrokerSpread::SessionAt(const BrokerAddress& address) const {
 std::unique_ptr<ClientCore> BrokerSpread::NewCore(const BrokerAddress& address, TimePoint now) const {
   ClientOptions options = options_;
   options.broker = address.endpoint;
-  return std::make_unique<ClientCore>(options, SessionAt(address), now);
+  const auto standing =
+      kind_ == Places::kMany ? ClientCore::Standing::kOneOfSeveral : ClientCore::Standing::kOnly;
+  return std::make_unique<ClientCore>(options, SessionAt(address), now, standing);
 }
 
 void BrokerSpread::Add(const BrokerAddress& address, TimePoint now) {
@@ -67,7 +70,9 @@ void BrokerSpread::CannotConnect(Number number, Error why, TimePoint now) {
 void BrokerSpread::OnMessage(Number from, wire::Header header, std::vector<std::string> payloads,
                              TimePoint now) {
   const auto member = members_.find(from);
-  if (member != members_.end()) member->second.core->OnMessage(std::move(header), std::move(payloads), now);
+  if (member == members_.end()) return;
+  member->second.core->OnMessage(std::move(header), std::move(payloads), now);
+  if (kind_ == Places::kMany) MoveRefused(member->second, now);
 }
 
 bool BrokerSpread::Answers(const Member& member, TimePoint now) const {
@@ -127,20 +132,36 @@ std::pair<const BrokerSpread::Number, BrokerSpread::Member>* BrokerSpread::First
   return nullptr;
 }
 
+/// Whether this job is better with another. Of a turn's jobs each broker counts those that it has itself:
+/// they stay with one that is only busy.
+bool BrokerSpread::Refuses(const Member& member, const JobSpec& spec, TimePoint now) const {
+  return spec.turn.empty() ? member.core->Refuses(now)
+                           : member.core->RefusesFor(options_.failover_after, now);
+}
+
+/// Those that answer and do not refuse; where there is none those that answer; until one does, all.
+std::vector<std::pair<const BrokerSpread::Number, BrokerSpread::Member>*> BrokerSpread::ToAsk(
+    const JobSpec& spec, TimePoint now) {
+  std::vector<std::pair<const Number, Member>*> willing;
+  std::vector<std::pair<const Number, Member>*> answering;
+  std::vector<std::pair<const Number, Member>*> able;
+  for (auto& entry : members_) {
+    if (entry.second.leaving || entry.second.ask_again) continue;
+    if (MayTake(entry.second, spec.id, now)) able.push_back(&entry);
+    if (!Answers(entry.second, now)) continue;
+    answering.push_back(&entry);
+    if (!Refuses(entry.second, spec, now)) willing.push_back(&entry);
+  }
+  return !willing.empty() ? willing : !answering.empty() ? answering : able;
+}
+
 std::pair<const BrokerSpread::Number, BrokerSpread::Member>* BrokerSpread::Choose(const JobSpec& spec,
                                                                                   const std::string& affinity,
                                                                                   TimePoint now) {
+  const auto asked = ToAsk(spec, now);
   std::vector<std::pair<const Number, Member>*> able;
-  std::vector<std::pair<const Number, Member>*> linked;
-  for (auto& entry : members_) {
-    if (entry.second.leaving || entry.second.ask_again) continue;
-    if (Answers(entry.second, now)) linked.push_back(&entry);
-  }
-  // Until the first has answered jobs wait with whichever is to be asked.
-  for (auto& entry : members_) {
-    const bool counts = linked.empty() || Answers(entry.second, now);
-    if (counts && MayTake(entry.second, spec.id, now)) able.push_back(&entry);
-  }
+  std::copy_if(asked.begin(), asked.end(), std::back_inserter(able),
+               [&](const auto* entry) { return MayTake(entry->second, spec.id, now); });
   if (able.empty()) return nullptr;
   // Highest random weight: all clients agree, and a broker that goes moves only what it had.
   const auto home_of = [](const auto& among, const std::string& key) {
@@ -150,7 +171,7 @@ std::pair<const BrokerSpread::Number, BrokerSpread::Member>* BrokerSpread::Choos
     });
   };
   if (!spec.turn.empty()) {
-    auto* home = home_of(linked.empty() ? able : linked, spec.tenant.str() + "\n" + spec.turn.str());
+    auto* home = home_of(asked, spec.tenant.str() + "\n" + spec.turn.str());
     return MayTake(home->second, spec.id, now) ? home : nullptr;
   }
   // Equally loaded ones take turns.
@@ -174,6 +195,7 @@ Result<SubmitResult> BrokerSpread::Submit(JobRequest& request, TimePoint now) {
   if (failed_) return Fail(failure_);
   const JobId id = request.spec.id;
   if (where_.contains(id)) return Fail(ErrorKind::kInvalid, "job '" + id.str() + "' is unfinished already");
+  MoveRefused(now);  // they came before it
   std::uint64_t bytes = 0;
   for (const auto& [number, member] : members_) bytes += member.core->bytes_in_flight();
   if (where_.size() >= places() || !homeless_.empty() ||

@@ -9,6 +9,11 @@
 // others are not much less busy. Jobs of one turn all go to one: each broker counts turns by itself. A job
 // that an earlier life of this session has given to a broker goes there again.
 //
+// A broker that has no room (OVERLOADED, which none is for want of workers alone unless others may have some)
+// gets no more jobs until it is to be asked again, as long as another has not said so; what it has refused
+// goes there, as there is room, and waits where it is when all refuse. Jobs of a turn go on only once their
+// broker has refused for failover_after and has run nothing.
+//
 // A broker that is no longer among the client's places gets no more jobs, and is left when those it has have
 // ended. A broker that refuses, or is given up, is asked again now and then while another is there. When none
 // is left the client has failed.
@@ -99,7 +104,12 @@ class BrokerSpread final : public JobPort {
   std::pair<const Number, Member>* Choose(const JobSpec& spec, const std::string& affinity, TimePoint now);
   std::pair<const Number, Member>* FirstHeldBy(const JobId& id, TimePoint now);
   bool MayTake(const Member& member, const JobId& id, TimePoint now) const;
+  bool Refuses(const Member& member, const JobSpec& spec, TimePoint now) const;
+  std::vector<std::pair<const Number, Member>*> ToAsk(const JobSpec& spec, TimePoint now);
   static double LoadOf(const Member& member);
+  void Place(Job job, std::pair<const Number, Member>& at, TimePoint now);
+  void MoveRefused(TimePoint now);
+  void MoveRefused(Member& member, TimePoint now);
   void MakeHomeless(Member& member, ClientCore::Scope scope);
   void CancelHomeless(const JobId& id);
   void TendMember(Number number, Member& member, TimePoint now);

@@ -16,6 +16,7 @@ void BrokerSpread::OnTick(TimePoint now) {
   for (const Number number : numbers) TendMember(number, members_.at(number), now);
   FailIfNoneIsLeft(now);
   PlaceHomeless(now);
+  MoveRefused(now);
 }
 
 void BrokerSpread::TendMember(Number number, Member& member, TimePoint now) {
@@ -67,7 +68,7 @@ void BrokerSpread::CancelHomeless(const JobId& id) {
     return member.core->TakeBackCancelled(std::move(job));
   }
   where_.erase(id);
-  const bool sent = job.stage == ClientCore::JobStage::kSent;
+  const bool sent = job.sent_before > 0;
   Outcome end =
       Ended(Code::kCancelled, sent ? "cancelled; it may have run" : "cancelled before it was sent", 1);
   end.error->started = sent;  // nobody may rely on that it did not
@@ -90,11 +91,37 @@ void BrokerSpread::PlaceHomeless(TimePoint now) {
       left.push_back(std::move(job));
       continue;
     }
-    where_[job.spec.id] = member->first;
-    placements_.push_back({job.spec.id, member->second.address.endpoint});
-    member->second.core->Adopt(std::move(job), now);
+    Place(std::move(job), *member, now);
   }
   homeless_ = std::move(left);
+}
+
+void BrokerSpread::Place(Job job, std::pair<const Number, Member>& at, TimePoint now) {
+  where_[job.spec.id] = at.first;
+  placements_.push_back({job.spec.id, at.second.address.endpoint});
+  at.second.core->Adopt(std::move(job), now);
+}
+
+void BrokerSpread::MoveRefused(TimePoint now) {
+  for (auto& [number, member] : members_) MoveRefused(member, now);
+}
+
+/// What it has no room for goes where there is some; where all have refused it waits where it is.
+void BrokerSpread::MoveRefused(Member& member, TimePoint now) {
+  if (!member.core->Refuses(now)) return;
+  const bool room = std::any_of(members_.begin(), members_.end(), [&](const auto& entry) {
+    const ClientCore& core = *entry.second.core;
+    return Answers(entry.second, now) && !core.Refuses(now) && core.unfinished() < core.places();
+  });
+  if (!room) return;
+  for (const JobId& id : member.core->Refused()) {
+    const Job& job = member.core->JobOf(id);
+    auto* other = Choose(job.spec, job.shares_code ? job.spec.code_hash : "", now);
+    if (other == nullptr && job.spec.turn.empty()) return;
+    if (other == nullptr || other->second.core->Refuses(now)) continue;
+    Place(member.core->TakeRefused(id), *other, now);
+    ++counts_.refused;
+  }
 }
 
 /// All have refused or been given up, and nothing else is known.

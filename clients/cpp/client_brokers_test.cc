@@ -122,6 +122,26 @@ TEST_F(ClientOfSeveral, ConnectsWhenOneOfThemAnswers) {
   Run(*client, 50, [](std::size_t) {});
 }
 
+TEST_F(ClientOfSeveral, AJobGivenToABrokerWithoutWorkersEndsAtTheOtherAndRunsOnce) {
+  brokers_[0].StartBroker();  // its workers know only the other
+  brokers_[1].StartBroker();
+  brokers_[1].StartWorker(4);
+  ClientOptions options = OverBoth();
+  options.max_in_flight = 40;
+  std::set<std::string> placed;
+  options.on_placed = [&](const std::vector<JobPlacement>& placements) {
+    for (const JobPlacement& placement : placements) placed.insert(placement.endpoint);
+  };
+  auto client = Connect(std::move(options));
+  ASSERT_TRUE(client);
+  Run(*client, 200, [](std::size_t) {});
+  EXPECT_EQ(client->counts().moved, 0u);
+  EXPECT_EQ(client->counts().late_finals, 0u);
+  EXPECT_GT(client->counts().refused, 0u);
+  client.reset();
+  EXPECT_EQ(placed.size(), 2u) << "or nothing was given back";
+}
+
 TEST_F(ClientOfSeveral, SaysOfEachWhyItCannotBeReachedWhenNoneCan) {
   ClientOptions options = OverBoth();
   options.connect_timeout = Millis(300);

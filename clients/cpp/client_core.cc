@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "clients/cpp/ended.h"
-#include "common/pool_limits.h"
 #include "common/printable.h"
 #include "common/wire/negotiate.h"
 
@@ -25,9 +24,10 @@ constexpr std::size_t kMostUnclaimed = 65'536;
 
 }  // namespace
 
-ClientCore::ClientCore(const ClientOptions& options, SessionId session, TimePoint now)
+ClientCore::ClientCore(const ClientOptions& options, SessionId session, TimePoint now, Standing standing)
     : options_(options),
       session_(std::move(session)),
+      standing_(standing),
       last_heard_(now),
       connecting_since_(now),
       next_hello_(now),
@@ -62,7 +62,7 @@ void ClientCore::OnMessage(wire::Header header, std::vector<std::string> payload
   if (link_ == LinkState::kFailed) return;
   last_heard_ = now;
   if (SeenBefore(header)) {
-    if (const auto* final = std::get_if<wire::Final>(&header)) OnSeenFinal(final->id);
+    if (const auto* final = std::get_if<wire::Final>(&header)) OnSeenFinal(*final, now);
     return;
   }
   std::visit(
@@ -102,9 +102,19 @@ bool ClientCore::SeenBefore(const wire::Header& header) {
 }
 
 /// Told again after a broken link: perhaps its ACK was what was lost.
-void ClientCore::OnSeenFinal(const JobId& id) {
+void ClientCore::OnSeenFinal(const wire::Final& final, TimePoint now) {
+  const JobId& id = final.id;
   if (DropLate(id)) return;
-  if (Find(id) == nullptr && !undealt_.contains(id) && !unclaimed_.contains(id)) NoteAcknowledged(id);
+  if (Job* job = Find(id)) {
+    // Its job was submitted again behind the WELCOME, and was taken for the one that had been refused.
+    if (job->stage == JobStage::kWaiting) {
+      NoteAcknowledged(id);
+    } else if (job->stage == JobStage::kSent && job->resent) {
+      (void)WaitsOut(*job, final, now);
+    }
+  } else if (!undealt_.contains(id) && !unclaimed_.contains(id)) {
+    NoteAcknowledged(id);
+  }
 }
 
 void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
@@ -133,6 +143,7 @@ void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
   }
   std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->number < b->number; });
   for (Job* job : jobs) {
+    job->resent = true;
     if (first || welcome.resumed || job->stage == JobStage::kUnsent) {
       SendJob(*job);
     } else {
@@ -144,6 +155,8 @@ void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
 /// The broker has forgotten the session, and may have run this job before.
 void ClientCore::StartOver(Job& job) {
   if (!AllowsAnotherRun(job.spec.retry, !job.calls.empty())) return FinishAsLost(job);
+  NoteLost(job);
+  if (job.begun_before) job.deadline_ms = job.spec.deadline_ms = 0;
   if (std::exchange(job.noticed, false)) events_.emplace_back(JobRestarted{job.spec.id});
   job.attempt = 1;
   job.calls.clear();
@@ -169,6 +182,7 @@ void ClientCore::OnEvent(wire::Event& event, std::vector<std::string>& payloads)
   if (job == nullptr || event.attempt < job->attempt) return;
   NoteAttempt(*job, event.attempt);
   job->noticed = true;
+  refuses_since_.reset();
   std::string payload = payloads.empty() ? std::string() : std::move(payloads[0]);
   events_.emplace_back(
       JobNotice{event.id, event.attempt, event.type, event.level, event.truncated, std::move(payload)});
@@ -179,17 +193,8 @@ void ClientCore::OnFinal(const wire::Final& final, std::vector<std::string>& pay
   if (job == nullptr && DropLate(final.id)) return;
   if (job == nullptr) return OnStrayFinal(final.id);
   if (job->stage != JobStage::kSent) return NoteAcknowledged(final.id);
-  if (!final.ok && !job->cancelled && job->spec.admission == Admission::kQueue) {
-    const Millis wait(final.retry_after_ms);
-    if (final.code == Code::kOverloaded && wait > Millis(0))
-      return WaitUntil(*job, now + wait, "the broker is overloaded");
-    if (WaitsForRate(final.code, final.limit, final.retry_after_ms)) {
-      const bool users = final.limit == NameOf(PoolLimit::kUserRate);
-      const std::string who = job->spec.tenant.str() + '\0' + (users ? job->spec.user.str() : "");
-      return WaitUntil(*job, pace_.DueOf(who, wait, now),
-                       users ? "its user's rate is used up" : "its tenant's rate is used up");
-    }
-  }
+  if (WaitsOut(*job, final, now)) return;
+  if (final.ok || final.code != Code::kOverloaded) refuses_since_.reset();
   NoteAttempt(*job, final.attempt);
   undealt_.insert(final.id);
   Outcome outcome = wire::ToOutcome(final, payloads.empty() ? std::string() : std::move(payloads[0]));
@@ -221,26 +226,14 @@ void ClientCore::NoteAcknowledged(const JobId& id) {
   acked_.pop_front();
 }
 
-/// It was refused, for a reason that passes: its refusal is dealt with here, and it comes again.
-void ClientCore::WaitUntil(Job& job, TimePoint due, const char* why) {
-  NoteAcknowledged(job.spec.id);
-  if (job.deadline_ms > 0) {
-    const auto spent = std::chrono::duration_cast<Millis>(due - job.submitted_at).count();
-    if (static_cast<std::uint64_t>(spent) >= job.deadline_ms) {
-      return Finish(job,
-                    Ended(Code::kExpired,
-                          "not started within deadlineMs " + std::to_string(job.deadline_ms) + ": " + why,
-                          job.attempt));
-    }
-    job.spec.deadline_ms = job.deadline_ms - static_cast<std::uint64_t>(spent);
-  }
-  job.stage = JobStage::kWaiting;
-  retries_.emplace(due, job.spec.id);
-}
-
 void ClientCore::Finish(Job& job, Outcome outcome) {
   const JobId id = job.spec.id;
+  if (outcome.error && !outcome.error->started && job.sent_before > 0) {
+    outcome.error->started = true;  // nobody may rely on that it did not
+    outcome.error->message += "; it may have run before, at a broker that was lost";
+  }
   ReleaseCode(job);
+  refused_.erase(job.number);
   jobs_.erase(id);
   events_.push_back(JobFinal{id, std::move(outcome)});
 }
@@ -280,6 +273,7 @@ void ClientCore::OnTick(TimePoint now) {
       hello.capabilities = {"wasm", std::string(wire::kReproducibleCapability),
                             std::string(wire::kProgramsCapability), std::string(wire::kTurnsCapability),
                             std::string(wire::kQuietCapability)};
+      if (standing_ == Standing::kOneOfSeveral) hello.capabilities.emplace_back(wire::kSpreadsCapability);
       hello.epoch = epoch_;
       hello.seen = seen_;
       hello.software = options_.software;
@@ -291,11 +285,7 @@ void ClientCore::OnTick(TimePoint now) {
     next_ping_ = now + heartbeat_;
     Put(wire::Ping{});
   }
-  while (!retries_.empty() && retries_.begin()->first <= now) {
-    Job* job = Find(retries_.begin()->second);
-    retries_.erase(retries_.begin());
-    if (job != nullptr && job->stage == JobStage::kWaiting) SendJob(*job);
-  }
+  SubmitDueAgain(now);
   while (!delayed_.empty() && delayed_.begin()->first <= now) {
     DelayedReply due = std::move(delayed_.begin()->second);
     delayed_.erase(delayed_.begin());

@@ -70,10 +70,18 @@ class ClientCore final : public JobPort {
     bool carried = false;           // that brought its code
     bool needed = false;            // NEED has come for it
     bool must_carry = false;
+    bool resent = false;  // its last SUBMIT followed a WELCOME
+    /// Brokers that were lost, or have forgotten it, after it was sent to them: it may have run there...
+    std::uint32_t sent_before = 0;
+    bool begun_before = false;  // ...and at one of them it has begun, which is what its deadline asked for
     std::uint64_t own_bytes() const { return (shares_code ? 0 : code->size()) + input->size(); }
   };
 
-  ClientCore(const ClientOptions& options, SessionId session, TimePoint now);
+  /// One of several brokers is told that what it cannot run for want of workers can go elsewhere.
+  enum class Standing : std::uint8_t { kOnly, kOneOfSeveral };
+
+  ClientCore(const ClientOptions& options, SessionId session, TimePoint now,
+             Standing standing = Standing::kOnly);
 
   Result<SubmitResult> Submit(JobRequest& request, TimePoint now) override;
   void Cancel(const JobId& id) override;
@@ -113,6 +121,17 @@ class ClientCore final : public JobPort {
   std::vector<Job> Withdraw(Scope scope);
   /// Goes on with a job that another core had; its deadline has less time left.
   void Adopt(Job job, TimePoint now);
+  /// What this broker had no room for, in the order of submission; it waits to be submitted here again.
+  std::vector<JobId> Refused() const;
+  const Job& JobOf(const JobId& id) const { return jobs_.at(id); }
+  /// One of these, which has not run here.
+  Job TakeRefused(const JobId& id) { return TakeOut(jobs_.find(id)); }
+  /// The broker has said that it has no room, and when to ask again.
+  bool Refuses(TimePoint now) const { return now < refuses_until_; }
+  /// For so long already, in which it has told of no job that runs or has run.
+  bool RefusesFor(Millis time, TimePoint now) const {
+    return Refuses(now) && refuses_since_ && now - *refuses_since_ >= time;
+  }
   /// A job that was withdrawn from here (Remembers), and is cancelled: this broker's word ends it.
   void TakeBackCancelled(Job job);
   /// The rest ends: nobody can say any more what became of it.
@@ -137,6 +156,11 @@ class ClientCore final : public JobPort {
     std::shared_ptr<const std::string> text;
     std::uint64_t jobs = 0;
   };
+  /// As this broker has it.
+  struct Withdrawn {
+    TimePoint told;  // that it is wanted no more; max(): not yet
+    std::uint64_t deadline_ms = 0;
+  };
   struct DelayedReply {
     HostCall call;
     HostReply reply;
@@ -150,8 +174,10 @@ class ClientCore final : public JobPort {
 
   /// Whether a message was here before. Unnumbered ones never were.
   bool SeenBefore(const wire::Header& header);
-  void OnSeenFinal(const JobId& id);
+  void OnSeenFinal(const wire::Final& final, TimePoint now);
   Job& TakeIn(Job job);
+  Job TakeOut(std::unordered_map<JobId, Job>::iterator at);
+  void NoteLost(Job& job);
   void Put(wire::Header header, std::vector<std::shared_ptr<const std::string>> payloads = {});
   std::uint64_t BytesOf(const JobRequest& request) const;
   void TakeCode(Job& job, JobRequest& request);
@@ -170,7 +196,13 @@ class ClientCore final : public JobPort {
   void OnStrayFinal(const JobId& id);
   void StartOver(Job& job);
   void FinishAsLost(Job& job);
+  bool WaitsOut(Job& job, const wire::Final& final, TimePoint now);
+  void NoteRefusal(TimePoint until, TimePoint now);
   void WaitUntil(Job& job, TimePoint due, const char* why);
+  bool HasTimeLeft(Job& job, TimePoint at, const std::string& why);
+  void WaitForRoom(Job& job, TimePoint due, TimePoint now);
+  void LookAgain(const Job& job, TimePoint due, TimePoint now);
+  void SubmitDueAgain(TimePoint now);
   void Finish(Job& job, Outcome outcome);
   void NoteAttempt(Job& job, std::uint32_t attempt);
   void CancelWithdrawn(const wire::Welcome& welcome, TimePoint now);
@@ -181,6 +213,7 @@ class ClientCore final : public JobPort {
 
   const ClientOptions options_;
   const SessionId session_;
+  const Standing standing_;
   LinkState link_ = LinkState::kConnecting;
   Error failure_;
   bool ever_linked_ = false;
@@ -204,6 +237,10 @@ class ClientCore final : public JobPort {
   std::uint64_t bytes_in_flight_ = 0;
   std::uint64_t next_number_ = 1;
   std::multimap<TimePoint, JobId> retries_;
+  std::map<std::uint64_t, JobId> refused_;  // of those in retries_, for want of room; by number
+  TimePoint refuses_until_;
+  std::optional<TimePoint> refuses_since_;
+  std::size_t burst_ = 0;  // of these, how many may come again at once
   RatePace pace_;
   std::multimap<TimePoint, DelayedReply> delayed_;
   std::uint64_t epoch_ = 0;
@@ -215,8 +252,7 @@ class ClientCore final : public JobPort {
   bool adopts_ = false;                  // the first WELCOME knew this session
   std::deque<JobId> acked_;              // the last ones, for a broker that missed an ACK
   std::unordered_multiset<JobId> acked_ids_;
-  /// Withdrawn after they were sent, and when that was told to the broker (max(): not yet).
-  std::unordered_map<JobId, TimePoint> withdrawn_;
+  std::unordered_map<JobId, Withdrawn> withdrawn_;  // after they were sent
   std::uint64_t late_finals_ = 0;
   std::deque<KeptReply> replies_;
   std::uint64_t reply_bytes_ = 0;

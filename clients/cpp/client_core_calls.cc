@@ -16,6 +16,7 @@ void ClientCore::OnCall(const wire::Call& call, std::vector<std::string>& payloa
   Job* job = Find(call.id);
   if (job == nullptr || call.attempt < job->attempt || payloads.size() != 2) return;
   NoteAttempt(*job, call.attempt);
+  refuses_since_.reset();
   const auto [known, is_new] = job->calls.try_emplace(call.call);
   if (is_new) {
     calls_.push_back({call.id, call.attempt, call.call, std::move(payloads[0]), std::move(payloads[1])});

@@ -25,18 +25,29 @@ std::vector<ClientCore::Job> ClientCore::Withdraw(Scope scope) {
     if (unsent || may) ids.push_back(id);
   }
   std::vector<Job> jobs;
-  for (const JobId& id : ids) {
-    const auto found = jobs_.find(id);
-    ReleaseCode(found->second);
-    if (found->second.stage == JobStage::kSent && withdrawn_.size() < kMostWithdrawn)
-      withdrawn_[id] = TimePoint::max();
-    if (found->second.noticed) events_.emplace_back(JobRestarted{id});
-    jobs.push_back(std::move(found->second));
-    jobs_.erase(found);
-  }
+  for (const JobId& id : ids) jobs.push_back(TakeOut(jobs_.find(id)));
   std::sort(jobs.begin(), jobs.end(),
             [](const Job& a, const Job& b) { return a.submitted_at < b.submitted_at; });
   return jobs;
+}
+
+ClientCore::Job ClientCore::TakeOut(std::unordered_map<JobId, Job>::iterator at) {
+  Job job = std::move(at->second);
+  jobs_.erase(at);
+  ReleaseCode(job);
+  refused_.erase(job.number);
+  if (job.stage == JobStage::kSent && withdrawn_.size() < kMostWithdrawn)
+    withdrawn_[job.spec.id] = {TimePoint::max(), job.spec.deadline_ms};
+  NoteLost(job);
+  if (job.noticed) events_.emplace_back(JobRestarted{job.spec.id});
+  return job;
+}
+
+/// The broker that had it can say nothing of it any more: what is known of its run there stays.
+void ClientCore::NoteLost(Job& job) {
+  if (job.stage != JobStage::kSent) return;
+  ++job.sent_before;
+  if (job.noticed || !job.calls.empty() || job.attempt > 1) job.begun_before = true;
 }
 
 /// Takes a job that was out of this core's hands in, and nothing else.
@@ -45,7 +56,7 @@ ClientCore::Job& ClientCore::TakeIn(Job job) {
   withdrawn_.erase(id);
   job.number = next_number_++;
   job.attempt = 1;
-  job.noticed = job.carried = job.needed = job.must_carry = false;
+  job.noticed = job.carried = job.needed = job.must_carry = job.resent = false;
   job.calls.clear();
   if (job.shares_code) {
     SharedCode& shared = shared_[job.spec.code_hash];
@@ -60,6 +71,10 @@ ClientCore::Job& ClientCore::TakeIn(Job job) {
 
 void ClientCore::TakeBackCancelled(Job job) {
   job.cancelled = true;
+  if (const auto known = withdrawn_.find(job.spec.id); known != withdrawn_.end()) {
+    job.spec.deadline_ms = known->second.deadline_ms;  // else it would be another job
+    --job.sent_before;                                 // this broker can say what it did
+  }
   Job& taken = TakeIn(std::move(job));
   if (link_ == LinkState::kLinked) SendJob(taken);
 }
@@ -67,16 +82,8 @@ void ClientCore::TakeBackCancelled(Job job) {
 void ClientCore::Adopt(Job job, TimePoint now) {
   job.stage = JobStage::kUnsent;
   Job& taken = TakeIn(std::move(job));
-  if (taken.deadline_ms > 0) {
-    const auto spent = std::chrono::duration_cast<Millis>(now - taken.submitted_at).count();
-    if (static_cast<std::uint64_t>(spent) >= taken.deadline_ms) {
-      return Finish(taken, Ended(Code::kExpired,
-                                 "not started within deadlineMs " + std::to_string(taken.deadline_ms) +
-                                     ": its broker could not be reached",
-                                 1));
-    }
-    taken.spec.deadline_ms = taken.deadline_ms - static_cast<std::uint64_t>(spent);
-  }
+  if (taken.begun_before) taken.deadline_ms = taken.spec.deadline_ms = 0;
+  if (!HasTimeLeft(taken, now, "no broker could take it in time")) return;
   if (link_ == LinkState::kLinked) SendJob(taken);
 }
 
@@ -93,14 +100,14 @@ void ClientCore::LoseJobs(const std::string& why) {
 bool ClientCore::Remembers(const JobId& id, TimePoint now) const {
   const auto found = withdrawn_.find(id);
   if (found == withdrawn_.end()) return false;
-  return found->second == TimePoint::max() || now - found->second < kCancelTakes;
+  return found->second.told == TimePoint::max() || now - found->second.told < kCancelTakes;
 }
 
 /// Behind the WELCOME of a broker that was given up: it goes on with nothing that is another's by now.
 void ClientCore::CancelWithdrawn(const wire::Welcome& welcome, TimePoint now) {
   if (!welcome.resumed) return withdrawn_.clear();
-  for (auto& [id, told] : withdrawn_) {
-    told = now;
+  for (auto& [id, withdrawn] : withdrawn_) {
+    withdrawn.told = now;
     Put(wire::Cancel{id, LeaseId()});
   }
 }

@@ -79,6 +79,7 @@ void ClientCore::ReleaseCode(const Job& job) {
 }
 
 void ClientCore::SendJob(Job& job) {
+  refused_.erase(job.number);
   if (!reproducible_ && AsksForReproducibility(job.spec)) {
     return Finish(
         job, Ended(Code::kValidation, "seed, clock and receipt are more than this broker knows: upgrade it",
@@ -134,8 +135,10 @@ void ClientCore::Cancel(const JobId& id) {
   Job* job = Find(id);
   if (job == nullptr || job->cancelled || link_ == LinkState::kFailed) return;
   job->cancelled = true;
-  if (job->stage != JobStage::kSent)
-    return Finish(*job, Ended(Code::kCancelled, "cancelled before it was sent", 1));
+  if (job->stage != JobStage::kSent) {
+    const bool sent = job->sent_before > 0;
+    return Finish(*job, Ended(Code::kCancelled, sent ? "cancelled" : "cancelled before it was sent", 1));
+  }
   if (link_ == LinkState::kLinked) Put(wire::Cancel{id, LeaseId()});
 }
 

@@ -106,9 +106,10 @@ struct ClientOptions {
   Bytes max_waiting_calls = Bytes::MiB(64);
 };
 
-/// What became of jobs whose broker was lost.
+/// What became of jobs whose broker was lost, or would not have them.
 struct SpreadCounts {
   std::uint64_t moved = 0;        ///< went on with another broker
+  std::uint64_t refused = 0;      ///< by one broker, and went to another
   std::uint64_t late_finals = 0;  ///< came from the first broker all the same, and were dropped
 };
 
