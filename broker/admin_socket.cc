@@ -24,7 +24,8 @@ constexpr int kHeartbeatMs = 30'000;
 AdminSocket::AdminSocket(zmq::context_t& context, Gatekeeper& door)
     : door_(door),
       socket_(context, zmq::socket_type::router),
-      watch_(context, socket_, {kMostConnections, kMostConnections, Millis(curve::kHandshakeMs)}) {
+      watch_(context, socket_, {kMostConnections, kMostConnections, Millis(curve::kHandshakeMs)},
+             {kMostUnfinished, Bytes(kMostConnections * kMostUnfinished.count())}) {
   socket_.set(zmq::sockopt::sndhwm, kHwm);
   socket_.set(zmq::sockopt::rcvhwm, kHwm);
   socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(wire::kMaxHeaderBytes));
@@ -62,13 +63,19 @@ bool AdminSocket::Hears(zmq::message_t& header) {
 
 bool AdminSocket::AnswerOne(AdminDesk& desk, const std::function<void()>& unheard, TimePoint now) {
   zmq::message_t routing;
-  if (!socket_.recv(routing, zmq::recv_flags::dontwait)) return false;
+  if (!socket_.recv(routing, zmq::recv_flags::dontwait)) {
+    watch_.OnReadToEnd();
+    return false;
+  }
   if (!routing.more()) return true;
   zmq::message_t header;
   // A multipart message arrives whole: these never wait.
   (void)socket_.recv(header);
   zmq::message_t ignored;
-  for (bool more = header.more(); more; more = ignored.more()) (void)socket_.recv(ignored);
+  std::size_t frames = 1;
+  for (bool more = header.more(); more; more = ignored.more(), ++frames) (void)socket_.recv(ignored);
+  watch_.OnDelivered(header);
+  if (frames > Router::kMostFrames) watch_.EndFlood(header);
   if (!Hears(header)) {
     unheard();
     return true;

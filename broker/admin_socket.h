@@ -15,6 +15,7 @@
 #include "broker/connection_watch.h"
 #include "broker/gatekeeper.h"
 #include "common/result.h"
+#include "common/units.h"
 
 namespace skerry::broker {
 
@@ -24,6 +25,9 @@ class AdminSocket {
   static constexpr int kQuestionsPerTurn = 4;
   /// Connections at once: tools ask and go, and `skerry top` is one.
   static constexpr std::size_t kMostConnections = 32;
+  /// Of a question that has not come to its end: many times the largest (wire::kMaxHeaderBytes), since what
+  /// libzmq's heartbeats say to who asks nothing counts as well, 100 bytes a minute.
+  static constexpr Bytes kMostUnfinished = Bytes::MiB(1);
 
   AdminSocket(zmq::context_t& context, Gatekeeper& door);
 

@@ -49,6 +49,8 @@ enum Item : std::size_t {
 };
 using Items = std::array<zmq::pollitem_t, kItemCount>;
 
+constexpr UnfinishedBounds kUnfinished{Router::kMostUnfinished, Router::kMostUnfinishedTogether};
+
 ConnectionBounds BoundsOf(const DoorOptions& door) {
   // No side may use up the descriptors of another: libzmq ends the process when an ipc endpoint has
   // none left to accept with.
@@ -78,8 +80,8 @@ BrokerServer::BrokerServer(const ServerOptions& options)
       door_(context_, options.door),
       clients_(context_, Side::kClient),
       workers_(context_, Side::kWorker),
-      client_watch_(context_, clients_.socket(), BoundsOf(options.door)),
-      worker_watch_(context_, workers_.socket(), BoundsOf(options.door)),
+      client_watch_(context_, clients_.socket(), BoundsOf(options.door), kUnfinished),
+      worker_watch_(context_, workers_.socket(), BoundsOf(options.door), kUnfinished),
       core_(options.config, SteadyClock::now()),
       desk_(core_, SteadyClock::now()) {}
 
@@ -180,13 +182,13 @@ void BrokerServer::Run(int stop_fd, int reload_fd) {
       return health_.Beat(SteadyClock::now(), Readiness::kStopping);
     }
     if (ready(kReload)) Reload(reload_fd);
-    if (ready(kZap) || ready(kClientWatch) || ready(kWorkerWatch) || ready(kAdminWatch) ||
-        SteadyClock::now() >= NextLook())
-      ServeDoor();
+    // After a look each socket is read, whether or not it said that there is something.
+    const bool look = SteadyClock::now() >= NextLook();
+    if (ready(kZap) || ready(kClientWatch) || ready(kWorkerWatch) || ready(kAdminWatch) || look) ServeDoor();
     // Workers first: finals free slots and memory before more work comes in.
-    if (ready(kWorkers)) Drain(workers_);
-    if (ready(kClients)) Drain(clients_);
-    if (admin_ && ready(kAdmin))
+    if (look || ready(kWorkers)) Drain(workers_);
+    if (look || ready(kClients)) Drain(clients_);
+    if (admin_ && (look || ready(kAdmin)))
       admin_->Turn(
           desk_, [this] { core_.OnUnheard(); }, SteadyClock::now());
     const TimePoint now = SteadyClock::now();
@@ -253,7 +255,10 @@ void BrokerServer::Drain(Router& router) {
   for (int taken = 0; taken < kMessagesPerTurn && bytes < kBytesPerTurn; ++taken) {
     if (&router == &clients_ && !HasRoom()) break;
     auto received = router.Get();
-    if (!received) break;
+    if (!received) {
+      WatchOf(&router == &clients_ ? Side::kClient : Side::kWorker).OnReadToEnd();
+      break;
+    }
     bytes += BytesOf(received->payloads);
     Feed(std::move(*received));
     if (taken % kMessagesPerFlush == kMessagesPerFlush - 1) Flush();
@@ -263,6 +268,9 @@ void BrokerServer::Drain(Router& router) {
 
 void BrokerServer::Feed(Received received) {
   const TimePoint now = SteadyClock::now();
+  ConnectionWatch& watch = WatchOf(received.from.side);
+  watch.OnDelivered(received.header);
+  if (received.frames > Router::kMostFrames) watch.EndFlood(received.header);
   auto proof = door_.Identify(received.header);
   if (!proof) return core_.OnUnheard();  // its key was revoked after it came in, and it has been told
   received.from.proof = std::move(*proof);
@@ -272,10 +280,7 @@ void BrokerServer::Feed(Received received) {
     return core_.OnUnknownType(received.from, now);
   }
   if (!header) return core_.OnMalformed(received.from, header.error().message, now);
-  if (std::holds_alternative<wire::Hello>(*header)) {
-    (received.from.side == Side::kClient ? client_watch_ : worker_watch_)
-        .OnSpoke(received.header, received.from.proof);
-  }
+  if (std::holds_alternative<wire::Hello>(*header)) watch.OnSpoke(received.header, received.from.proof);
   if (rates_ && rates_->Hold(received.from, *header, received.payloads, now)) return;
   core_.OnMessage(received.from, std::move(*header), std::move(received.payloads), now);
 }

@@ -62,6 +62,7 @@ class BrokerServer {
   Status BindAll(Router& router, Side side, const std::vector<std::string>& endpoints);
   Status BindAdmin(const std::vector<std::string>& endpoints);
   void ServeDoor();
+  ConnectionWatch& WatchOf(Side side) { return side == Side::kClient ? client_watch_ : worker_watch_; }
   TimePoint NextLook() const;
   std::function<bool(const Identity&)> Authorized() const;
   void Reload(int reload_fd);

@@ -41,6 +41,7 @@ class ConnectionBook {
   /// Those whose key `allowed` says no to.
   std::vector<int> Unwelcome(const std::function<bool(const Identity&)>& allowed) const;
 
+  bool Knows(int descriptor) const { return open_.contains(descriptor); }
   std::size_t connections() const { return open_.size(); }
   std::size_t fresh() const { return fresh_; }
 

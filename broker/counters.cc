@@ -18,7 +18,7 @@ std::string_view NameOf(PeerRefusal refusal) {
 
 std::string_view NameOf(HandshakeRefusal refusal) {
   constexpr std::array<std::string_view, kHandshakeRefusalCount> kNames = {
-      "unknown_key", "revoked_key", "wrong_door", "mechanism", "protocol", "unfinished", "too_many"};
+      "unknown_key", "revoked_key", "wrong_door", "mechanism", "protocol", "unfinished", "too_many", "flood"};
   return kNames[static_cast<std::size_t>(refusal)];
 }
 

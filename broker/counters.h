@@ -50,7 +50,7 @@ enum class PeerRefusal : std::uint8_t {
 };
 inline constexpr std::size_t kPeerRefusalCount = 9;
 
-/// Why a connection was not let in: it never becomes a peer.
+/// Why a connection was not let in, or (kFlood) did not stay.
 enum class HandshakeRefusal : std::uint8_t {
   kUnknownKey,
   kRevokedKey,
@@ -59,8 +59,9 @@ enum class HandshakeRefusal : std::uint8_t {
   kProtocol,    ///< it does not speak the protocol, or has another key for us than ours
   kUnfinished,  ///< it went away, or said nothing, before its handshake was done
   kTooMany,     ///< more at once than are borne: the oldest unfinished goes
+  kFlood,       ///< it went on with a message past what any may have
 };
-inline constexpr std::size_t kHandshakeRefusalCount = 7;
+inline constexpr std::size_t kHandshakeRefusalCount = 8;
 
 /// How the code of a program came to the broker, or went to a worker.
 enum class CodeWay : std::uint8_t {

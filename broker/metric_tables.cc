@@ -134,7 +134,7 @@ constexpr CounterFamilyRow kCounterFamilies[] = {
     {"skerry_peers_refused_total", "REFUSE sent to clients and workers, by reason.", "reason",
      kPeerRefusalCount, &LabelOf<PeerRefusal>, [](const C& c, std::size_t i) { return c.refused[i]; }},
     {"skerry_handshakes_refused_total",
-     "Connections of clients and workers that were not let in, by reason; they never become peers.", "reason",
+     "Connections that were not let in, or hung up on for a message without end, by reason.", "reason",
      kHandshakeRefusalCount, &LabelOf<HandshakeRefusal>,
      [](const C& c, std::size_t i) { return c.handshakes_refused[i]; }},
     {"skerry_isolate_exits_total",

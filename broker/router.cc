@@ -72,10 +72,12 @@ std::optional<Received> Router::Get() {
   }
   // A multipart message arrives whole: these never wait.
   (void)socket_.recv(received.header);
+  received.frames = 1;
   for (bool more = received.header.more(); more;) {
     zmq::message_t frame;
     (void)socket_.recv(frame);
     more = frame.more();
+    ++received.frames;
     if (received.payloads.size() == wire::kMaxPayloads) {
       received.well_formed = false;
       continue;

@@ -13,7 +13,10 @@
 #include <zmq.hpp>
 
 #include "broker/outbox.h"
+#include "common/curve/curve.h"
 #include "common/result.h"
+#include "common/units.h"
+#include "common/wire/messages.h"
 
 namespace skerry::broker {
 
@@ -22,6 +25,7 @@ struct Received {
   Peer from;
   zmq::message_t header;
   std::vector<Payload> payloads;
+  std::size_t frames = 0;   ///< that came, the routing id not counted
   bool well_formed = true;  ///< false: no header, or more payload frames than any message has
 };
 
@@ -32,6 +36,14 @@ Status Listen(zmq::socket_t& socket, const std::string& endpoint);
 
 class Router {
  public:
+  /// The largest message that is one: a header and a payload of the largest frame (the other payload is a
+  /// receipt, and code and input together are half of it); and what the framing and PINGs between come to.
+  static constexpr Bytes kMostUnfinished =
+      Bytes(curve::kMaxFrameBytes + wire::kMaxHeaderBytes) + Bytes::MiB(7);
+  static constexpr Bytes kMostUnfinishedTogether = Bytes::MiB(512);
+  /// A message of more is not the mistake of a peer that speaks otherwise: it hears no REFUSE.
+  static constexpr std::size_t kMostFrames = 64;
+
   Router(zmq::context_t& context, Side side);
 
   Status Bind(const std::string& endpoint) { return Listen(socket_, endpoint); }

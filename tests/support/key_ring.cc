@@ -41,8 +41,9 @@ void KeyRing::Publish() const {
   std::string text = "revoked = [";
   for (const std::string& key : revoked_) text += "\"" + key + "\", ";
   text += "]\n";
-  for (const auto& [role, table] :
-       {std::pair(keys::Role::kClient, "clients"), {keys::Role::kWorker, "workers"}}) {
+  for (const auto& [role, table] : {std::pair(keys::Role::kClient, "clients"),
+                                    {keys::Role::kWorker, "workers"},
+                                    {keys::Role::kAdmin, "admins"}}) {
     std::map<std::string, std::string> keys_of;
     for (const Listed& one : listed_) {
       if (one.role == role) keys_of[one.owner] += "\"" + one.key + "\", ";

@@ -20,7 +20,7 @@ class KeyRing {
  public:
   explicit KeyRing(std::filesystem::path folder);
 
-  /// A new key of that tenant or worker, which the next Publish lists.
+  /// A new key of that tenant, worker or operator, which the next Publish lists.
   keys::LinkKeys Add(keys::Role role, const std::string& owner);
   /// The next Publish lists it no more.
   void Drop(const keys::LinkKeys& link);
