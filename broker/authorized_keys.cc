@@ -21,6 +21,9 @@ struct Table {
 constexpr std::array kTables = {Table{"clients", Side::kClient}, Table{"workers", Side::kWorker},
                                 Table{"admins", Side::kAdmin}};
 
+// TOML puts a line below a table into it: there the list of who is kept out would be one of who is let in.
+constexpr std::string_view kRevoked = "revoked";
+
 /// The one that a path is in: "clients.acme".
 const Table* TableOf(std::string_view path) {
   const auto* found = std::find_if(kTables.begin(), kTables.end(), [&](const Table& table) {
@@ -56,7 +59,7 @@ class AuthorizedKeys::Reader {
       return Complain(
           entry, "there is no table '" + config::Shown(entry.path) + "': only clients, workers and admins");
     }
-    if (entry.path == "revoked") return TakeRevoked(entry);
+    if (entry.path == kRevoked) return TakeRevoked(entry);
     if (const Table* table = TableOf(entry.path))
       return TakeOwner(entry, table->side, entry.path.substr(table->name.size() + 1));
     Complain(entry, "unknown name '" + config::Shown(entry.path) +
@@ -97,6 +100,11 @@ class AuthorizedKeys::Reader {
   }
 
   void TakeOwner(const config::Entry& entry, Side side, const std::string& owner) {
+    if (owner == kRevoked) {
+      return Complain(entry,
+                      "revoked must stand above the first table: here it would authorize its keys, for '" +
+                          entry.path + "'");
+    }
     if (!keys::IsKeyOwnersName(owner)) {
       return Complain(entry, "the name '" + config::Shown(owner) + "' " + keys::kOwnersNameRule);
     }
@@ -137,6 +145,13 @@ Proof AuthorizedKeys::Find(const std::string& key) const {
 bool AuthorizedKeys::Allows(const Identity& who) const {
   const Proof owner = Find(who.key);
   return owner != nullptr && *owner == who;
+}
+
+Status AuthorizedKeys::MayFollow(const AuthorizedKeys& in_force) const {
+  if (size() > 0 || in_force.size() == 0) return {};
+  return Fail(ErrorKind::kInvalid,
+              "the list names nobody: is the file cut off? (To keep everybody out, leave the keys in their "
+              "tables and list them under revoked, too.)");
 }
 
 }  // namespace skerry::broker

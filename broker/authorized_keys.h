@@ -1,7 +1,7 @@
 // Who may connect: the operator's list of public keys, each with the tenant, worker or
 // operator that it stands for.
 //
-//   revoked = ["..."]               # never, wherever else they are listed
+//   revoked = ["..."]               # never, wherever else they are listed; above every table
 //   [clients]                       # tenant = its keys; two while one replaces the other
 //   acme = ["rq:rM>}U...", "..."]
 //   [workers]                       # name = its keys
@@ -37,6 +37,9 @@ class AuthorizedKeys {
   bool IsRevoked(const std::string& key) const { return revoked_.contains(key); }
   /// Whether that very key still stands for that very name.
   bool Allows(const Identity& who) const;
+  /// Whether the list in force may become this one. Errors: this one lists nobody's key (one that is revoked,
+  /// too, is listed) and that one does: such a file is likelier cut off than meant.
+  Status MayFollow(const AuthorizedKeys& in_force) const;
   std::size_t size() const { return owners_.size(); }
   std::size_t revoked() const { return revoked_.size(); }
 

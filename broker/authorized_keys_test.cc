@@ -41,6 +41,40 @@ TEST(AuthorizedKeys, ThatAreRevokedAreNobodysWhereverElseTheyAreListed) {
   EXPECT_NE(keys->Find(b), nullptr);
 }
 
+TEST(AuthorizedKeys, RevokedBelowATableAreRefusedSinceTomlWouldLetThemIn) {
+  for (const char* table : {"clients", "workers", "admins"}) {
+    for (const char* name : {"revoked", "\"revoked\""}) {
+      const auto keys = AuthorizedKeys::Parse(
+          std::string("[") + table + "]\nada = []\n" + name + " = [" + Quoted(NewKey()) + "]\n", "f");
+      ASSERT_FALSE(keys) << table;
+      EXPECT_EQ(keys.error().message,
+                "f:3: revoked must stand above the first table: here it would authorize its keys, for '" +
+                    std::string(table) + ".revoked'");
+    }
+  }
+}
+
+TEST(AuthorizedKeys, ThatNameNobodyDoNotFollowOnesThatDo) {
+  const std::string a = Quoted(NewKey());
+  const auto list = [](const std::string& text) {
+    const auto keys = AuthorizedKeys::Parse(text, "f");
+    EXPECT_TRUE(keys) << keys.error().message;
+    return keys.value_or(AuthorizedKeys());
+  };
+  const AuthorizedKeys empty = list(""), cut_off = list("revoked = [" + a + "]\n[clients]\n"),
+                       all_revoked = list("revoked = [" + a + "]\n[clients]\nacme = " + a);
+  for (const char* table : {"clients", "workers", "admins"}) {
+    const AuthorizedKeys one = list(std::string("[") + table + "]\nada = " + a);
+    EXPECT_FALSE(empty.MayFollow(one)) << table;
+    EXPECT_FALSE(cut_off.MayFollow(one)) << table;
+    EXPECT_TRUE(all_revoked.MayFollow(one)) << "that is meant: " << table;
+    EXPECT_TRUE(one.MayFollow(one)) << table;
+    EXPECT_TRUE(one.MayFollow(empty)) << table;
+  }
+  EXPECT_FALSE(empty.MayFollow(all_revoked));
+  EXPECT_TRUE(empty.MayFollow(empty)) << "nobody yet";
+}
+
 TEST(AuthorizedKeys, OfAnEmptyFileAreNone) {
   const auto keys = AuthorizedKeys::Parse("# nobody yet\n[clients]\n[workers]\n[admins]\n", "f");
   ASSERT_TRUE(keys) << keys.error().message;

@@ -231,8 +231,7 @@ void BrokerServer::Reload(int reload_fd) {
 void BrokerServer::ReloadKeys() {
   if (!door_.has_keys()) return;
   if (auto status = door_.Reload(); !status) {
-    log::Error("who may connect is as it was: the list cannot be read again",
-               {{"reason", status.error().message}});
+    log::Error("who may connect is as it was: the list is not taken", {{"reason", status.error().message}});
     return;
   }
   const TimePoint now = SteadyClock::now();

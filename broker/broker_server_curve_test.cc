@@ -242,6 +242,21 @@ TEST_F(DoorTest, AListThatCannotBeReadLeavesTheOldOneInForce) {
   EXPECT_TRUE(newcomer.Await<wire::Welcome>());
 }
 
+TEST_F(DoorTest, AListThatNamesNobodyLeavesTheOldOneInForceAndOneThatRevokesAllDoesNot) {
+  RawPeer client = Client(acme_);
+  ASSERT_TRUE(client.Await<wire::Welcome>());
+  std::ofstream(options_.door.authorized_file, std::ios::trunc) << "revoked = []\n[clients]\n";
+  Tell(reload_);
+  client.Put(wire::Ping{5});
+  EXPECT_TRUE(client.Await<wire::Pong>());
+  RawPeer newcomer = Client(acme_too_, "new");
+  EXPECT_TRUE(newcomer.Await<wire::Welcome>()) << "a file that is cut off shuts nobody out";
+  Authorize({acme_, acme_too_, evil_, worker_, admin_}, true);
+  Tell(reload_);
+  EXPECT_TRUE(client.Await<wire::Refuse>());
+  EXPECT_TRUE(newcomer.Await<wire::Refuse>());
+}
+
 class DoorStart : public DoorTest {};
 
 TEST_F(DoorStart, RefusesKeysThatOthersReadAndListsThatOthersWrite) {

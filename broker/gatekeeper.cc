@@ -81,6 +81,11 @@ Status Gatekeeper::Open() {
   log::Info("TCP endpoints are encrypted", {{"brokerKey", secret_->Public().text()},
                                             {"authorized", authorized_.size()},
                                             {"revoked", authorized_.revoked()}});
+  if (authorized_.size() == 0) {
+    log::Warn(
+        "the list of who may connect names nobody: until it does and is read again (SIGHUP) none gets in",
+        {{"list", options_.authorized_file}});
+  }
   return {};
 }
 
@@ -114,6 +119,8 @@ Status Gatekeeper::Reload() {
   if (!has_keys()) return Fail(ErrorKind::kInvalid, "there is nothing to read again: no keys are configured");
   auto fresh = AuthorizedKeys::Load(options_.authorized_file);
   if (!fresh) return Fail(fresh.error());
+  if (auto may = fresh->MayFollow(authorized_); !may)
+    return Fail(ErrorKind::kInvalid, options_.authorized_file + ": " + may.error().message);
   authorized_ = std::move(*fresh);
   log::Info("read again who may connect",
             {{"authorized", authorized_.size()}, {"revoked", authorized_.revoked()}});

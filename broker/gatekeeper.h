@@ -36,7 +36,8 @@ class Gatekeeper {
   Status Guard(zmq::socket_t& socket, Side side, const std::string& endpoint);
   /// Answers who waits at the door; `refused` hears of each that is not let in.
   void Serve(const std::function<void(HandshakeRefusal)>& refused);
-  /// Reads the list again. Errors: the old one stays in force, with every fault of the new.
+  /// Reads the list again. Errors: the old one stays in force, with every fault of the new;
+  /// also of one that names nobody, where the old one does.
   Status Reload();
 
   bool has_keys() const { return secret_.has_value(); }

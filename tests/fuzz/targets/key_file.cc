@@ -13,6 +13,12 @@ const std::string& Secret() {
   return secret;
 }
 
+/// Of the seeds, as lists have it.
+const std::string& Listed() {
+  static const std::string key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7";
+  return key;
+}
+
 void ReadOwn(const std::string& text) {
   const auto file = skerry::keys::ParseKeyFile(text, "f.key");
   if (!file) {
@@ -32,6 +38,8 @@ void ReadList(const std::string& text) {
   const auto list = skerry::broker::AuthorizedKeys::Parse(text, "f.toml");
   if (!list) return Demand(list.error().message.starts_with("f.toml"), "a fault names its file");
   Demand(list->size() + list->revoked() <= skerry::broker::AuthorizedKeys::kMaxKeys, "keys are bounded");
+  const auto owner = list->Find(Listed());
+  Demand(owner == nullptr || owner->name != "revoked", "no list of the revoked lets anybody in");
 }
 
 }  // namespace
@@ -51,5 +59,6 @@ std::vector<std::string> skerry::fuzz::Seeds() {
       "role = \"worker\"\nsecret = \"" + Secret() + "\n",
       "revoked = [" + key + "]\n[clients]\nacme = [" + key + "]\n\"b c\" = []\n[workers]\nrack = " + key +
           "\n",
-      "[clients]\na = [" + key + ", " + key + "]\n[other]\n"};
+      "[clients]\na = [" + key + ", " + key + "]\n[other]\n",
+      "[admins]\nada = []\nrevoked = [" + key + "]\n"};
 }
