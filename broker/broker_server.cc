@@ -73,6 +73,11 @@ void Wait(Items& items, Millis timeout) {
   }
 }
 
+/// libzmq tells no address of whom it ends the handshake with.
+void LogClosed(const char* door, HandshakeRefusal why) {
+  log::Warn("a connection ended in its handshake", {{"cause", NameOf(why)}, {"door", door}});
+}
+
 }  // namespace
 
 BrokerServer::BrokerServer(const ServerOptions& options)
@@ -205,12 +210,17 @@ TimePoint BrokerServer::NextLook() const {
 }
 
 void BrokerServer::ServeDoor() {
-  const auto refused = [this](HandshakeRefusal why) { core_.OnHandshakeRefused(why); };
+  const auto closed_at = [this](const char* door) {
+    return [this, door](HandshakeRefusal why) {
+      LogClosed(door, why);
+      core_.OnHandshakeRefused(why);
+    };
+  };
   const TimePoint now = SteadyClock::now();
-  door_.Serve(refused);
-  client_watch_.Serve(refused, now);
-  worker_watch_.Serve(refused, now);
-  if (admin_) admin_->watch().Serve(refused, now);
+  door_.Serve([this](HandshakeRefusal why) { core_.OnHandshakeRefused(why); });  // and logs, with the key
+  client_watch_.Serve(closed_at("clients"), now);
+  worker_watch_.Serve(closed_at("workers"), now);
+  if (admin_) admin_->watch().Serve(closed_at("admins"), now);
   if (now < hang_up_at_) return;
   hang_up_at_ = TimePoint::max();
   for (ConnectionWatch* watch : {&client_watch_, &worker_watch_}) watch->HangUp(Authorized());

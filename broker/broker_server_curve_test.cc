@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "broker/testing/door_fixture.h"
+#include "common/logging.h"
 
 namespace skerry::broker {
 namespace {
@@ -64,6 +65,28 @@ TEST_F(DoorTest, WhoDoesNotEncryptIsRefused) {
   curve::SocketMonitor monitor(context_, peer.socket(), curve::kHandshakeFailures);
   EXPECT_EQ(FailureOf(monitor, ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL),
             static_cast<std::uint32_t>(ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH));
+}
+
+TEST_F(DoorTest, WhoIsClosedInItsHandshakeIsLoggedWithTheReasonAndTheDoor) {
+  ASSERT_TRUE(InitLogging("broker", "info"));
+  const RawPeer plain(context_, workers_),
+      astray(context_, clients_, keys::LinkKeys{{keys::Role::kClient, "", acme_}, stranger_.Public()});
+  std::string log;
+  const auto told = [&](const char* what) { return log.find(what) != std::string::npos; };
+  const auto all_told = [&] {
+    return told("ended in its handshake cause=protocol door=clients") &&
+           (told("ended in its handshake cause=mechanism door=workers") ||
+            told("ended in its handshake cause=unfinished door=workers"));  // whoever sees it first
+  };
+  for (const TimePoint end = SteadyClock::now() + Millis(kPatienceMs);
+       !all_told() && SteadyClock::now() < end;) {
+    ::testing::internal::CaptureStderr();
+    const RawPeer again(context_, workers_);
+    std::this_thread::sleep_for(Millis(100));
+    log += ::testing::internal::GetCapturedStderr();
+  }
+  ASSERT_TRUE(InitLogging("test", "off"));
+  EXPECT_TRUE(all_told()) << log;
 }
 
 TEST_F(DoorTest, WhoTakesAnotherForTheBrokerTellsItNothing) {

@@ -58,15 +58,22 @@ bool BrokerSockets::Flush(const BrokerSpread& spread) {
 }
 
 void BrokerSockets::Wait(int wake, Listen listen, Millis patience) {
+  const TimePoint now = SteadyClock::now();
   items_.clear();
   items_.push_back({nullptr, wake, ZMQ_POLLIN, 0});
   for (auto& [number, line] : lines_) {
     if (!line.dealer) continue;
     const int events = (listen == Listen::kYes ? ZMQ_POLLIN : 0) | (line.pending.empty() ? 0 : ZMQ_POLLOUT);
     items_.push_back({line.dealer->socket().handle(), 0, static_cast<short>(events), 0});
+    items_.push_back({line.dealer->monitor().handle(), 0, ZMQ_POLLIN, 0});
+    if (const TimePoint look = line.dealer->NextLook(); look != TimePoint::max())
+      patience = std::clamp(std::chrono::ceil<Millis>(look - now), Millis(0), patience);
   }
   // The C call: a signal that lands on this thread is only an early wake.
   zmq_poll(items_.data(), static_cast<int>(items_.size()), patience.count());
+  for (auto& [number, line] : lines_) {
+    if (line.dealer) line.dealer->LookAtHandshakes(SteadyClock::now());
+  }
 }
 
 void BrokerSockets::Read(BrokerSpread& spread, int at_most) {

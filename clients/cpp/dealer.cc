@@ -43,6 +43,7 @@ zmq::message_t FrameOf(const std::shared_ptr<const std::string>& text) {
 Dealer::Dealer(std::shared_ptr<zmq::context_t> context, const std::string& endpoint,
                const std::optional<keys::LinkKeys>& keys)
     : context_(std::move(context)),
+      endpoint_(endpoint),
       socket_(*context_, zmq::socket_type::dealer),
       monitor_(*context_, socket_, curve::kHandshakeFailures | ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
   // Only into a live connection: what waits for a dead broker is ours to judge (ClientCore::generation).
@@ -61,15 +62,34 @@ Dealer::Dealer(std::shared_ptr<zmq::context_t> context, const std::string& endpo
 }
 
 std::string Dealer::WhyNotConnected() {
-  while (const auto event = monitor_.Next()) refusal_ = curve::WhyNoHandshake(*event);
+  LookAtHandshakes(SteadyClock::now());
   return refusal_.empty() ? "" : "; " + refusal_;
+}
+
+void Dealer::LookAtHandshakes(TimePoint now) {
+  while (const auto event = monitor_.Next()) {
+    refusal_ = curve::WhyNoHandshake(*event);
+    if (refusal_.empty()) {
+      trouble_.OnSuccess();
+      continue;
+    }
+    // What fails after the end of the connection below was under way before it.
+    if (connect_at_ != TimePoint::max()) continue;
+    const auto pause = trouble_.OnFailure(now).pause;
+    // Nothing waits in the socket that could be lost with it: see `immediate`.
+    if (pause > Millis(0) && zmq_disconnect(socket_.handle(), endpoint_.c_str()) == 0)
+      connect_at_ = now + pause;
+  }
+  if (now < connect_at_) return;
+  const bool connected = zmq_connect(socket_.handle(), endpoint_.c_str()) == 0;
+  connect_at_ = connected ? TimePoint::max() : now + curve::HandshakeTrouble::kLongestPause;
 }
 
 bool Dealer::Get(std::optional<Incoming>& incoming) {
   incoming.reset();
   zmq::message_t frame;
   if (!socket_.recv(frame, zmq::recv_flags::dontwait)) {
-    WhyNotConnected();  // so that what is told does not pile up
+    LookAtHandshakes(SteadyClock::now());
     return false;
   }
   auto header = wire::Decode({frame.data<char>(), frame.size()});

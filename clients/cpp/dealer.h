@@ -11,6 +11,7 @@
 #include <zmq.hpp>
 
 #include "clients/cpp/client_core.h"
+#include "common/curve/handshake_trouble.h"
 #include "common/curve/socket_monitor.h"
 #include "common/keys/link_keys.h"
 
@@ -37,11 +38,20 @@ class Dealer {
   std::string WhyNotConnected();
   zmq::socket_t& socket() { return socket_; }
 
+  /// Takes what is told of its handshakes: who fails again and again comes back after a pause only. Call it
+  /// whenever `monitor` is readable, and at NextLook.
+  void LookAtHandshakes(TimePoint now);
+  TimePoint NextLook() const { return connect_at_; }
+  zmq::socket_t& monitor() { return monitor_.socket(); }
+
  private:
   const std::shared_ptr<zmq::context_t> context_;
+  const std::string endpoint_;
   zmq::socket_t socket_;
   curve::SocketMonitor monitor_;
   std::string refusal_;
+  curve::HandshakeTrouble trouble_;
+  TimePoint connect_at_ = TimePoint::max();  // while it waits to connect again
 };
 
 }  // namespace skerry::client

@@ -60,6 +60,12 @@ struct BrokerLink::Socket {
     monitor.emplace(*context, dealer, curve::kHandshakeFailures);
     dealer.connect(url);
   }
+  /// What the last handshake that failed says of why; nothing: none has since.
+  std::string TakeFailure() {
+    std::string why;
+    while (const auto event = monitor->Next()) why = curve::WhyNoHandshake(*event);
+    return why;
+  }
 };
 
 std::size_t BrokerLink::Outgoing::Bytes() const {
@@ -80,6 +86,7 @@ BrokerLink::BrokerLink(EventLoop& loop, LinkListener& listener, keys::LinkSettin
 BrokerLink::~BrokerLink() {
   *alive_ = false;
   watch_.Reset();
+  handshakes_.Reset();
 }
 
 Status BrokerLink::Open() {
@@ -87,8 +94,12 @@ Status BrokerLink::Open() {
   if (!keys) return Fail(keys.error());
   try {
     watch_.Reset();
+    handshakes_.Reset();
+    reopen_at_.reset();
     socket_->Connect(at_.endpoint, *keys);
     watch_ = loop_.OnReadable(socket_->dealer.get(zmq::sockopt::fd), [this] { Service(); });
+    handshakes_ =
+        loop_.OnReadable(socket_->monitor->socket().get(zmq::sockopt::fd), [this] { LookAtHandshakes(); });
   } catch (const zmq::error_t& error) {
     return Fail(ErrorKind::kInvalid, "cannot connect to " + at_.endpoint + ": " + error.what());
   }
@@ -241,6 +252,7 @@ void BrokerLink::OnWelcome(const wire::Welcome& welcome) {
     return listener_.OnRefused(agreed.error().message);
   }
   const TimePoint now = loop_.Now();
+  trouble_.OnSuccess();
   state_.OnWelcome(now, Millis(std::min<std::uint64_t>(welcome.heartbeat_ms, 60'000)),
                    Millis(std::min<std::uint64_t>(welcome.session_ttl_ms, kLongestLeaseMs)));
   log::Info("connected to the broker", {{"broker", at_.endpoint}});
@@ -302,15 +314,25 @@ void BrokerLink::OnPong(const wire::Pong& pong) {
   }
 }
 
-void BrokerLink::TellRefusals() {
-  std::string why;
-  while (const auto event = socket_->monitor->Next()) why = curve::WhyNoHandshake(*event);
-  if (!why.empty()) log::Warn("no link to the broker", {{"broker", at_.endpoint}, {"reason", why}});
+void BrokerLink::LookAtHandshakes() {
+  const std::string why = socket_->TakeFailure();
+  // What fails after the end of the connection below was under way before it.
+  if (why.empty() || reopen_at_) return;
+  const TimePoint now = loop_.Now();
+  const auto next = trouble_.OnFailure(now);
+  if (next.tell) {
+    log::Warn("no link to the broker: it is tried again, and this said again in a while",
+              {{"broker", at_.endpoint}, {"failures", next.failures}, {"reason", why}});
+  }
+  // The HELLO that waits in the socket goes with it; the next connection has its own.
+  if (next.pause > Millis(0) && zmq_disconnect(socket_->dealer.handle(), at_.endpoint.c_str()) == 0)
+    reopen_at_ = now + next.pause;
 }
 
 void BrokerLink::Tick() {
-  TellRefusals();
+  LookAtHandshakes();
   if (state_.TakeCutOff(loop_.Now())) listener_.OnCutOff();
+  if (reopen_at_ && loop_.Now() >= *reopen_at_) return Reopen();
   const LinkState::Action action = state_.Tick(loop_.Now());
   if (action == LinkState::Action::kReopen) {
     log::Warn(state_.ever_connected() ? LogText("the broker has been silent; connecting again")
@@ -342,6 +364,7 @@ void BrokerLink::Close(Millis patience) {
   state_.OnClosed();
   tick_.Cancel();
   watch_.Reset();
+  handshakes_.Reset();
   socket_->dealer.set(zmq::sockopt::linger, static_cast<int>(patience.count()));
   socket_->dealer.close();
 }

@@ -18,10 +18,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/curve/handshake_trouble.h"
 #include "common/keys/link_keys.h"
 #include "common/result.h"
 #include "worker/agent/event_loop.h"
@@ -92,7 +94,8 @@ class BrokerLink final : public Uplink {
   void TakeBackUnconfirmed();
   void ForgetJobs();
   void Tick();
-  void TellRefusals();
+  /// Says why handshakes fail, and lets who fails again and again come back after a pause only.
+  void LookAtHandshakes();
   void Reopen();
 
   EventLoop& loop_;
@@ -100,7 +103,10 @@ class BrokerLink final : public Uplink {
   const keys::LinkSettings at_;
   const std::function<wire::Hello()> hello_;
   std::unique_ptr<Socket> socket_;
-  EventLoop::Watch watch_;  // after the socket
+  EventLoop::Watch watch_;       // after the socket
+  EventLoop::Watch handshakes_;  // after its monitor
+  curve::HandshakeTrouble trouble_;
+  std::optional<TimePoint> reopen_at_;  // while it waits to connect again
   Deadlines::Handle tick_;
   LinkState state_;
   std::deque<Outgoing> waiting_;
