@@ -87,7 +87,7 @@ std::variant<Limits, JobError> Admit(const JobSpec& spec, const std::vector<Payl
     }
   }
   if (policy.turn_executions > 0 && spec.turn_executions > policy.turn_executions) {
-    return Invalid("turnExecutions must be at most " + std::to_string(policy.turn_executions) +
+    return Invalid("turn.maxExecutions must be at most " + std::to_string(policy.turn_executions) +
                    " for this tenant, got " + std::to_string(spec.turn_executions));
   }
   auto resolved = LimitsOf(spec, config.ceilings, policy);

@@ -133,7 +133,11 @@ JobError JobLedger::NeverFits(const Need& need) const {
 JobLedger::Refusal JobLedger::NothingFree(const JobSpec& spec) const {
   Refusal refusal{Rejection::kNoWorker,
                   Overloaded("no worker has a free slot and " + std::to_string(spec.memory_mb) + " MiB now")};
-  if (!workers_.AnyAccepting()) return refusal;
+  if (!workers_.AnyAccepting()) {
+    refusal.error.message = workers_.size() == 0 ? "no worker is connected"
+                                                 : "no worker takes jobs now: each is drained, or leaves";
+    return refusal;
+  }
   const bool slot = workers_.AnyFreeSlot();
   refusal.reason = slot ? Rejection::kNoMemory : Rejection::kNoSlot;
   refusal.error.limit = NameOf(slot ? PoolLimit::kWorkerMemoryMb : PoolLimit::kMaxConcurrentIsolates);

@@ -147,6 +147,25 @@ TEST_F(Ledger, AWorkerThatOnlyLoweredItsCreditKeepsJobsWaiting) {
   EXPECT_EQ(broker_.ToWorker<wire::Dispatch>("w").size(), 1u);
 }
 
+TEST_F(Ledger, FailFastSaysWhetherThereIsNoWorkerNoneThatTakesJobsOrNoneThatHasRoom) {
+  broker_.ConnectClient("c", "s");
+  int next = 0;
+  const auto refused = [&] {
+    JobSpec spec = CoreHarness::Spec("j" + std::to_string(++next));
+    spec.admission = Admission::kFailFast;
+    broker_.Clear();
+    broker_.Submit("c", spec);
+    const auto finals = broker_.ToClient<wire::Final>("c");
+    return finals.empty() ? std::string("taken") : broker_.MessageOfLast("c");
+  };
+  EXPECT_NE(refused().find("no worker is connected"), std::string::npos);
+  broker_.ConnectWorker("w", 1);
+  EXPECT_EQ(refused(), "taken");
+  EXPECT_NE(refused().find("no worker has a free slot and 256 MiB now"), std::string::npos);
+  broker_.core.SetDrain(SessionId("session of w"), OperatorDrain::kOn, broker_.now);
+  EXPECT_NE(refused().find("no worker takes jobs now: each is drained, or leaves"), std::string::npos);
+}
+
 TEST_F(Ledger, FailFastIsOverloadedWhereItWouldHaveToWaitAndRunsWhereItWouldNot) {
   Connect(1);
   JobSpec spec = CoreHarness::Spec("a");

@@ -147,6 +147,7 @@ TEST_F(TenantJobs, AnOperatorsBudgetHoldsForTurnsThatNameNoneAndForThoseThatName
   spec.id = Spec().id;
   spec.turn_executions = 2;
   EXPECT_EQ(Submit(spec), Code::kValidation);
+  EXPECT_EQ(broker_.MessageOfLast("c"), "turn.maxExecutions must be at most 1 for this tenant, got 2");
   EXPECT_FALSE(Submit(Spec())) << "a job of no turn counts in none";
 }
 

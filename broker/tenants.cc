@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "common/config/config_file.h"
+#include "common/config/settings.h"
 #include "common/printable.h"
 
 namespace skerry::broker {
@@ -40,6 +42,18 @@ constexpr std::array kNumbers = {
     NumberKey{"retention_ms", 0, kDayMs,
               [](TenantPolicy& p, std::uint64_t v) { p.retention = Millis(static_cast<std::int64_t>(v)); }},
 };
+
+std::string NoSuchSetting(const std::string& key) {
+  std::vector<std::string> known = {"libraries", "wasm", "ceilings"};
+  for (const NumberKey& number : kNumbers) known.emplace_back(number.name);
+  return "there is no such setting" + config::DidYouMean(key, known);
+}
+
+std::string NoSuchLimit(const std::string& key) {
+  std::vector<std::string> known;
+  for (const LimitSpec& spec : kLimitSpecs) known.emplace_back(spec.name);
+  return "there is no such limit" + config::DidYouMean(key, known);
+}
 
 /// Where in the file a setting stands.
 struct Place {
@@ -77,7 +91,7 @@ std::string MustBe(std::uint64_t least, std::uint64_t most) {
 std::optional<std::string> SetCeiling(TenantPolicy& policy, const std::string& key,
                                       const config::Value* value) {
   const auto id = LimitByName(key);
-  if (!id) return "there is no such limit";
+  if (!id) return NoSuchLimit(key);
   const LimitSpec& spec = SpecOf(*id);
   const auto* number = value == nullptr ? nullptr : std::get_if<std::uint64_t>(value);
   if (number == nullptr || *number < spec.minimum || *number > spec.hard_maximum)
@@ -97,6 +111,7 @@ std::optional<std::string> SetLibraries(TenantPolicy& policy, const config::Valu
 
 std::optional<std::string> Set(TenantPolicy& policy, const std::string& key, const config::Value* value) {
   if (key == "libraries") return SetLibraries(policy, value);
+  if (key == "ceilings") return "must be a table, of LIMIT = NUMBER";
   if (key == "wasm") {
     const auto* on = value == nullptr ? nullptr : std::get_if<bool>(value);
     if (on == nullptr) return "must be true or false";
@@ -105,7 +120,7 @@ std::optional<std::string> Set(TenantPolicy& policy, const std::string& key, con
   }
   const auto* found = std::find_if(kNumbers.begin(), kNumbers.end(),
                                    [&](const NumberKey& number) { return number.name == key; });
-  if (found == kNumbers.end()) return "there is no such setting";
+  if (found == kNumbers.end()) return NoSuchSetting(key);
   const auto* number = value == nullptr ? nullptr : std::get_if<std::uint64_t>(value);
   if (number == nullptr || *number < found->least || *number > found->most)
     return MustBe(found->least, found->most);
@@ -141,7 +156,9 @@ class Reader {
       if (place.owner == "default") continue;
       const auto name = NameIn(place.owner);
       if (!name) {
-        Note(entry, "there is no such setting");
+        // Of what is in another table its table is told.
+        if (place.owner.empty() || place.owner == "tenants")
+          Note(entry, "stands in no tenant's table: all settings do, in [default] or [tenants.NAME]");
         continue;
       }
       Note(entry, FaultInName(*name));
@@ -163,7 +180,13 @@ class Reader {
   }
   void DeclareTable(const config::Entry& entry) {
     const std::string& path = entry.path;
-    if (path == "tenants" || path == "default" || path.ends_with(".ceilings")) return;
+    const std::string top = path.substr(0, path.find('.'));
+    if (top != "tenants" && top != "default") {
+      if (unknown_.insert(top).second)
+        Note(entry, "there is no such table" + config::DidYouMean(top, {"default", "tenants"}));
+      return;
+    }
+    if (path == top || path.ends_with(".ceilings")) return;
     const auto name = NameIn(path);
     if (!name) return Note(entry, "there is no such table");
     Note(entry, FaultInName(*name));
@@ -178,6 +201,7 @@ class Reader {
   const config::ConfigFile& file_;
   TenantPolicy policy_;
   std::map<std::string, TenantPolicy> named_;
+  std::set<std::string> unknown_;  // tables that were told
   std::string faults_;
 };
 

@@ -92,8 +92,33 @@ weight = 1
             "tenants.toml:6: tenants.a.colour: there is no such setting\n"
             "tenants.toml:8: tenants.a.ceilings.timeoutMs: must be a whole number, 1 to 86400000\n"
             "tenants.toml:9: tenants.a.ceilings.speed: there is no such limit\n"
-            "tenants.toml:10: other: there is no such table\n"
-            "tenants.toml:11: other.weight: there is no such setting");
+            "tenants.toml:10: other: there is no such table");
+}
+
+TEST(Tenants, AFaultSaysWhatWasMeantAndAnUnknownTableIsToldOnce) {
+  EXPECT_EQ(
+      FaultsOf(R"(rat = 1
+[tenants]
+weight = 1
+[default]
+maxConcurrent = 5
+ceilings = 5
+[tenants.a.ceilings]
+memorymb = 5
+[tenant.a]
+weight = 1
+[tenant.a.ceilings]
+memoryMb = 5
+[tenant.b]
+rate = 1
+)"),
+      "tenants.toml:5: default.maxConcurrent: there is no such setting; did you mean 'max_concurrent'?\n"
+      "tenants.toml:6: default.ceilings: must be a table, of LIMIT = NUMBER\n"
+      "tenants.toml:1: rat: stands in no tenant's table: all settings do, in [default] or [tenants.NAME]\n"
+      "tenants.toml:3: tenants.weight: stands in no tenant's table: all settings do, in [default] or "
+      "[tenants.NAME]\n"
+      "tenants.toml:8: tenants.a.ceilings.memorymb: there is no such limit; did you mean 'memoryMb'?\n"
+      "tenants.toml:9: tenant: there is no such table; did you mean 'tenants'?");
 }
 
 TEST(Tenants, EachNumberPassesAtItsBoundsAndNotOnePastThem) {

@@ -31,7 +31,11 @@ TEST(BrokerPlace, AKeyMayFollow) {
   const BrokerPlace place = ParseBrokerPlace("tcp://10.0.0.7:7101  " + kKey).value();
   EXPECT_EQ(place.text, "tcp://10.0.0.7:7101");
   EXPECT_EQ(place.key, kKey);
-  EXPECT_NE(FaultOf("tcp://10.0.0.7:7101 short"), "");
+  for (const std::string& behind : {std::string(" short"), " and " + kKey, " " + kKey.substr(1)}) {
+    EXPECT_NE(FaultOf("tcp://10.0.0.7:7101" + behind).find("no broker's public key of 40 characters"),
+              std::string::npos)
+        << FaultOf("tcp://10.0.0.7:7101" + behind);
+  }
 }
 
 TEST(BrokerPlace, WhatIsNoneIsSaid) {

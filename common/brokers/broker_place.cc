@@ -72,6 +72,10 @@ Result<BrokerPlace> Refused(std::string_view text, const std::string& why) {
 
 Result<BrokerPlace> ParseTcp(std::string_view text, BrokerPlace place) {
   const std::string_view address = text.substr(kTcp.size());
+  if (address.find_first_of(kBlanks) != std::string_view::npos) {
+    return Refused(text, "has words behind its port that are no broker's public key of " +
+                             std::to_string(kBrokerKeyLength) + " characters: write tcp://HOST:PORT KEY");
+  }
   const std::size_t colon = address.rfind(':');
   if (colon == std::string_view::npos || !IsPort(address.substr(colon + 1)))
     return Refused(text, "has no port: write tcp://HOST:PORT");

@@ -39,7 +39,8 @@ std::optional<SocketEvent> SocketMonitor::Next() {
 std::string WhyNoHandshake(const SocketEvent& event) {
   switch (event.what) {
     case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
-      return "the broker refuses this key: its operator must authorize it, or has revoked it";
+      return "the broker refuses this key: its operator must authorize it, or has revoked it, or this is its "
+             "endpoint for others (clients, workers and operators have one each)";
     case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
       if (event.value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH) {
         return "one side encrypts and the other does not: this endpoint of the broker needs a key (--key, "

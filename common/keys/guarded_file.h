@@ -11,8 +11,9 @@
 namespace skerry::keys {
 
 enum class Guard : unsigned char {
-  kSecret,  ///< nobody but its owner may read or write it
-  kTrusted  ///< anybody may read it; nobody but its owner may write it
+  kSecret,   ///< nobody but its owner may read or write it
+  kTrusted,  ///< anybody may read it; nobody but its owner may write it
+  kNone      ///< anybody may do anything to it: to say what it is, not to believe it
 };
 
 /// The text of a regular file of at most `max_bytes` that belongs to this user or to root.

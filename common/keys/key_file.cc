@@ -104,6 +104,11 @@ Result<KeyFile> ParseKeyFile(std::string_view text, const std::string& name) {
 
 Result<KeyFile> ReadKeyFile(const std::string& path, Role role) {
   const auto text = ReadGuardedFile(path, Guard::kSecret, kMaxFileBytes);
+  if (const auto any = text ? text : ReadGuardedFile(path, Guard::kNone, kMaxFileBytes);
+      any && any->find("secret") == std::string::npos) {
+    return Fail(ErrorKind::kInvalid,
+                path + ": holds no secret (a public key alone?): this must be the file of `skerry keygen`");
+  }
   if (!text) return Fail(text.error());
   auto file = ParseKeyFile(*text, path);
   if (file && file->role != role) {

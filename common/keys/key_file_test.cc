@@ -75,6 +75,18 @@ TEST_F(KeyFiles, ThatAnyOtherCanReadOrWriteAreRefused) {
   }
 }
 
+TEST_F(KeyFiles, ThatHoldAPublicKeyAloneAreSaidToWhoeverMayReadThem) {
+  for (const mode_t mode : {0600, 0644}) {
+    std::ofstream(path_, std::ios::trunc) << ClientKey().secret.Public().text() << "\n";
+    ASSERT_EQ(chmod(path_.c_str(), mode), 0);
+    const auto read = ReadKeyFile(path_, Role::kClient);
+    ASSERT_FALSE(read);
+    EXPECT_EQ(read.error().message, path_ +
+                                        ": holds no secret (a public key alone?): this must be the file "
+                                        "of `skerry keygen`");
+  }
+}
+
 TEST_F(KeyFiles, OfAnotherUserAreRefused) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   ASSERT_TRUE(WriteKeyFile(path_, ClientKey()));
