@@ -107,7 +107,22 @@ void Worker::OnNews(const BrokerWatch::News& news) {
     }
   }
   for (const BrokerAddress& address : news.change.added) AddDesk(address);
+  if (!news.change.added.empty()) WarnOfTurns();
   OnSharesChanged();
+}
+
+void Worker::WarnOfTurns() const {
+  const std::uint64_t has = shares_.total().memory_mb;
+  const std::uint64_t wanted = desks_.size() * options_.max_job_memory_mb;
+  if (wanted <= has) return;
+  log::Warn(
+      "brokers take turns here, since the largest job of each does not fit beside the others': raise "
+      "memory_mb "
+      "or lower max_job_memory_mb",
+      {{"brokers", desks_.size()},
+       {"jobsMb", has},
+       {"wantedMb", wanted},
+       {"maxJobMemoryMb", options_.max_job_memory_mb}});
 }
 
 void Worker::AddDesk(const BrokerAddress& address) {

@@ -47,6 +47,8 @@ class Worker : private DeskListener {
   void OnFirstCell(const Status& started);
   void LookForBrokers();
   void OnNews(const BrokerWatch::News& news);
+  /// Where memory is for fewer largest jobs than there are brokers.
+  void WarnOfTurns() const;
   void AddDesk(const BrokerAddress& address);
   /// Frees those that are done; never from inside their own calls.
   void RemoveDoneDesks();

@@ -60,6 +60,29 @@ class SeveralBrokers : public ::testing::Test {
   WorkerOptions options_;
 };
 
+TEST_F(SeveralBrokers, WhoseLargestJobsDoNotFitBesideEachOtherAreWarnedOf) {
+  options_.max_job_memory_mb = 256;
+  const auto log_with = [&](std::uint64_t jobs_mb) {
+    options_.memory_mb = jobs_mb + 2 * IsolateManager::kCellMb + options_.spares * IsolateManager::kSpareMb;
+    EXPECT_TRUE(InitLogging("test", "warn"));
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(Serve([&] {
+                const bool greeted = first_.Greet() && second_.Greet();
+                EXPECT_TRUE(greeted);
+                Terminate();
+                first_.Next<wire::Drain>();
+                second_.Next<wire::Drain>();
+              }),
+              0);
+    EXPECT_TRUE(InitLogging("test", "off"));
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(log_with(2 * 256).find("brokers take turns here"), std::string::npos);
+  const std::string log = log_with(2 * 256 - 1);
+  EXPECT_NE(log.find("brokers take turns here"), std::string::npos) << log;
+  EXPECT_NE(log.find("brokers=2 jobsMb=511 wantedMb=512 maxJobMemoryMb=256"), std::string::npos) << log;
+}
+
 TEST_F(SeveralBrokers, ShareTheSlotsAndHaveLeasesOfTheirOwnNumbers) {
   EXPECT_EQ(Serve([&] {
               const auto to_first = first_.Greet();
