@@ -51,7 +51,9 @@ AdminAnswer AdminDesk::Answer(std::string_view header, TimePoint now) {
 AdminAnswer AdminDesk::Answer(const wire::Ask& ask, TimePoint now) {
   if (ask.what == wire::question::kBroker) {
     const auto up = std::chrono::duration_cast<Millis>(now - began_);
-    return Tell(ask, std::vector{core_.Report().Broker(up)});
+    auto row = core_.Report().Broker(up);
+    row.instance = instance_;
+    return Tell(ask, std::vector{std::move(row)});
   }
   if (ask.what == wire::question::kWorkers) return Workers(ask, now);
   if (ask.what == wire::question::kTenants) return Tenants(ask);

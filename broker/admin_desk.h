@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "broker/broker_core.h"
+#include "common/hash.h"
 #include "common/units.h"
 #include "common/wire/admin.h"
 
@@ -36,6 +37,7 @@ class AdminDesk {
 
   BrokerCore& core_;
   const TimePoint began_;
+  const std::string instance_ = RandomHex(8);
 };
 
 }  // namespace skerry::broker

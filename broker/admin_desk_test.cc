@@ -106,6 +106,16 @@ TEST_F(AdminDeskTest, ABrokersRowSaysWhatWasRunAndWhatWaits) {
   EXPECT_EQ(rows[0].tenants, 1u);
 }
 
+TEST_F(AdminDeskTest, ABrokerIsToldFromOthersAndFromWhatItWasBeforeItBeganAnew) {
+  const auto ask = Question(wire::question::kBroker);
+  const std::string instance = Rows<wire::BrokerRow>(ask).at(0).instance;
+  EXPECT_FALSE(instance.empty());
+  EXPECT_EQ(Rows<wire::BrokerRow>(ask).at(0).instance, instance);
+  AdminDesk another(broker_.core, TimePoint());
+  const AdminAnswer answer = another.Answer(wire::EncodeAdmin(ask), broker_.now);
+  EXPECT_NE(wire::ReadRows<wire::BrokerRow>(answer.rows, 1)->at(0).instance, instance);
+}
+
 TEST_F(AdminDeskTest, AWorkersRowIsWhatItSaidAndWhatItHolds) {
   wire::Hello hello;
   hello.role = wire::Role::kWorker;

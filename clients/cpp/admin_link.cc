@@ -1,9 +1,11 @@
 #include "clients/cpp/admin_link.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <iterator>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "clients/cpp/ipc_socket.h"
@@ -15,6 +17,8 @@ namespace {
 // A page of rows at their longest, and as much again.
 constexpr std::int64_t kMaxFrameBytes = 4ll << 20;
 constexpr int kReconnectMs = 20;
+// A socket on this machine is connected at once, or is not there.
+constexpr Millis kLocal{20};
 
 /// Whether trying again would be told the same: a key that is refused, one side that does not encrypt.
 bool IsFinal(const curve::SocketEvent& event) {
@@ -34,8 +38,9 @@ std::string WhyRefused(const curve::SocketEvent& event) {
 
 }  // namespace
 
-AdminLink::AdminLink(const std::string& endpoint)
+AdminLink::AdminLink(const std::string& endpoint, std::optional<keys::LinkKeys> keys)
     : endpoint_(endpoint),
+      keys_(std::move(keys)),
       socket_(context_, zmq::socket_type::dealer),
       monitor_(context_, socket_, curve::kHandshakeFailures | ZMQ_EVENT_HANDSHAKE_SUCCEEDED) {
   socket_.set(zmq::sockopt::linger, 0);
@@ -47,18 +52,45 @@ AdminLink::AdminLink(const std::string& endpoint)
 }
 
 Result<std::unique_ptr<AdminLink>> AdminLink::Open(const keys::LinkSettings& at) {
-  const auto keys = keys::LoadLinkKeys(at, keys::Role::kAdmin);
+  auto keys = keys::LoadLinkKeys(at, keys::Role::kAdmin);
   if (!keys) return Fail(keys.error());
-  std::unique_ptr<AdminLink> link(new AdminLink(at.endpoint));
-  // ZeroMQ would go on looking for a socket that is not there.
-  if (!WhyNobodyAnswers(at.endpoint).empty()) return Fail(link->NoAnswer());
-  try {
-    if (*keys) curve::ConnectWith(link->socket_, **keys);
-    link->socket_.connect(at.endpoint);
-  } catch (const zmq::error_t& e) {
-    return Fail(ErrorKind::kUnavailable, "cannot connect to " + at.endpoint + ": " + e.what());
-  }
+  std::unique_ptr<AdminLink> link(new AdminLink(at.endpoint, std::move(*keys)));
+  if (auto connecting = link->Connect(); !connecting) return Fail(connecting.error());
   return link;
+}
+
+Status AdminLink::Connect() {
+  while (monitor_.Next()) {
+  }  // of the connection before
+  try {
+    if (keys_) curve::ConnectWith(socket_, *keys_);
+    socket_.connect(endpoint_);
+  } catch (const zmq::error_t& e) {
+    return Fail(ErrorKind::kUnavailable, "cannot connect to " + endpoint_ + ": " + e.what());
+  }
+  connecting_ = true;
+  connect_until_ = SteadyClock::now() + kPatience;
+  return {};
+}
+
+void AdminLink::Disconnect() {
+  connecting_ = false;
+  try {
+    socket_.disconnect(endpoint_);
+  } catch (const zmq::error_t&) {
+    // It has no such connection: as wished.
+  }
+}
+
+bool AdminLink::AwaitBroker() {
+  if (!connecting_ && !Connect()) return false;
+  const TimePoint now = SteadyClock::now();
+  if (Wait(ZMQ_POLLOUT, now + kLocal)) return true;
+  // ZeroMQ would go on looking for a socket that is not there.
+  if (connecting_ && WhyNobodyAnswers(endpoint_).empty() &&
+      Wait(ZMQ_POLLOUT, std::max(connect_until_, now + kPatienceAgain)))
+    return true;
+  return false;
 }
 
 Error AdminLink::NoAnswer() const {
@@ -86,22 +118,27 @@ bool AdminLink::Wait(short events, TimePoint until) {
     }
     while (const auto event = monitor_.Next()) {
       refused_ = WhyRefused(*event);
-      if (IsFinal(*event)) return false;
+      if (!IsFinal(*event)) continue;
+      // ZeroMQ would go on knocking, fifty times a second: the next question does, once.
+      Disconnect();
+      return false;
     }
     if ((items[0].revents & events) != 0) return true;
   }
 }
 
 Result<AdminLink::Answer> AdminLink::Put(wire::Ask ask) {
-  const TimePoint until = SteadyClock::now() + kPatience;
   ask.number = next_number_++;
   const std::string bytes = wire::EncodeAdmin(ask);
-  if (!Wait(ZMQ_POLLOUT, until) || !socket_.send(zmq::buffer(bytes), zmq::send_flags::dontwait))
-    return Fail(NoAnswer());
+  if (!AwaitBroker() || !socket_.send(zmq::buffer(bytes), zmq::send_flags::dontwait)) return Fail(NoAnswer());
+  const TimePoint until = SteadyClock::now() + answer_within_;
   while (Wait(ZMQ_POLLIN, until)) {
     auto answer = Take(ask.number);
-    if (answer || !answer.error().message.empty()) return answer;
+    if (!answer && answer.error().message.empty()) continue;
+    answer_within_ = kPatience;
+    return answer;
   }
+  answer_within_ = kPatienceAgain;
   return Fail(NoAnswer());
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,12 +28,16 @@ namespace skerry::client {
 
 class AdminLink {
  public:
-  /// A broker that is busy with a turn of messages answers within milliseconds.
+  /// For the first connection, and for each answer: a broker that is busy with a turn of messages answers
+  /// within milliseconds.
   static constexpr Millis kPatience{5'000};
+  /// For a connection that has been waited for before (it is made between questions, too), and for a broker
+  /// that owes the last answer.
+  static constexpr Millis kPatienceAgain{200};
   /// More than any broker has pages: a walk that does not end is its fault.
   static constexpr int kMaxPages = 1'000;
 
-  /// Over TCP with a key of role admin.
+  /// Over TCP with a key of role admin. Whether a broker is there the first question tells.
   static Result<std::unique_ptr<AdminLink>> Open(const keys::LinkSettings& at);
 
   /// One page, or the one row of a question with an id.
@@ -67,8 +72,12 @@ class AdminLink {
     wire::Told told;
     std::string page;
   };
-  explicit AdminLink(const std::string& endpoint);
+  AdminLink(const std::string& endpoint, std::optional<keys::LinkKeys> keys);
 
+  Status Connect();
+  void Disconnect();
+  /// Whether a broker is connected now, or soon.
+  bool AwaitBroker();
   Result<Answer> Put(wire::Ask ask);
   /// What has come, for `number`; nothing of use: an empty reason.
   Result<Answer> Take(std::uint64_t number);
@@ -78,6 +87,10 @@ class AdminLink {
   Error Broken(const std::string& what) const;
 
   std::string endpoint_;
+  const std::optional<keys::LinkKeys> keys_;
+  bool connecting_ = false;  // or connected
+  TimePoint connect_until_;
+  Millis answer_within_ = kPatience;
   std::uint64_t next_number_ = 1;
   zmq::context_t context_;
   zmq::socket_t socket_;

@@ -89,6 +89,7 @@ struct Denied {
 struct BrokerRow {
   static constexpr std::string_view kType = "brokerRow";
   std::string software;
+  std::string instance;  ///< drawn when it began: two addresses that say the same lead to one broker
   std::uint64_t up_ms = 0;
   std::uint64_t clients = 0;
   std::uint64_t clients_away = 0;
@@ -118,6 +119,7 @@ struct BrokerRow {
   template <class V>
   void Visit(V& v) {
     v.Optional("software", software, UpTo(256));
+    v.Optional("instance", instance, UpTo(64));
     v.Optional("upMs", up_ms);
     v.Optional("clients", clients);
     v.Optional("clientsAway", clients_away);

@@ -139,6 +139,57 @@ TEST_F(AdminTest, AWorkerThatIsDrainedUnderLoadFinishesWhatItHasAndGetsNothingMo
   for (const Json& row : back) EXPECT_EQ(row.at("state"), "serving");
 }
 
+TEST_F(AdminTest, AWorkerOfTwoBrokersIsDrainedAtBothAndOneThatIsKilledHidesNothingOfTheOther) {
+  const std::string second_admin = "ipc://" + (dir_ / "admin2").string();
+  PoolOptions options = With(0);
+  Pool first(options);
+  options.broker_args = {"--admin", second_admin};
+  Pool second(options);
+  const auto log = dir_ / "worker";
+  Child worker({Binary("skerry-worker"), "--broker", first.worker_url(), "--broker", second.worker_url(),
+                "--isolates", "2", "--spares", "1", "--memory-mb", "2048", "--max-job-memory-mb", "256"},
+               ChildStreams{.stdout_path = log, .stderr_path = log});
+  const auto of_both = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--admin", second_admin});
+    return arguments;
+  };
+  std::vector<Json> rows;
+  for (int tries = 0; tries < 1'000 && rows.size() < 2; ++tries) {
+    std::this_thread::sleep_for(milliseconds(20));
+    rows = Rows(of_both({"workers", "ls"}));
+  }
+  ASSERT_EQ(rows.size(), 2u) << ReadFile(log);
+  EXPECT_NE(rows[0].at("id"), rows[1].at("id")) << "a session with each";
+  EXPECT_NE(rows[0].at("broker"), rows[1].at("broker"));
+  EXPECT_NE(Ask(of_both({"top", "--once"})).out.find("workers 1 "), std::string::npos);
+
+  for (const Json& row : rows) {
+    const auto drained = Rows(of_both({"workers", "drain", row.at("id").get<std::string>(), "--wait"}));
+    ASSERT_EQ(drained.size(), 2u) << row.at("id");
+    for (const Json& at : drained) EXPECT_EQ(at.at("state"), "drained");
+    for (const Json& at : Rows(of_both({"workers", "drain", "--undo", "worker"})))
+      EXPECT_EQ(at.at("state"), "serving");
+  }
+
+  second.KillBroker();
+  const Said ls = Ask(of_both({"workers", "ls"}));
+  EXPECT_EQ(ls.exit, 0) << ls.err;
+  EXPECT_NE(ls.out.find("serving"), std::string::npos) << ls.out;
+  EXPECT_NE(ls.err.find(second_admin), std::string::npos) << "it is named";
+  const auto json = Rows(of_both({"workers", "ls"}));
+  ASSERT_EQ(json.size(), 2u);
+  EXPECT_EQ(json[1].at("broker"), second_admin);
+  EXPECT_TRUE(json[1].contains("away"));
+  EXPECT_EQ(Rows(of_both({"top", "--once"})).at(0).at("away").at(0).at("broker"), second_admin);
+  EXPECT_EQ(Ask(of_both({"tenants", "ls"})).exit, 0);
+  const Said drain = Ask(of_both({"workers", "drain", "worker", "--wait"}));
+  EXPECT_EQ(drain.exit, 69) << "one broker may give it jobs";
+  EXPECT_NE(drain.out.find("is drained at " + admin_), std::string::npos) << drain.out;
+  EXPECT_NE(drain.err.find(second_admin), std::string::npos) << drain.err;
+  first.KillBroker();
+  EXPECT_EQ(Ask(of_both({"workers", "ls"})).exit, 69);
+}
+
 TEST_F(AdminTest, WhatCannotBeAskedIsAnErrorThatSaysWhatToDo) {
   const Said nobody = Ask({"workers", "ls"});
   EXPECT_EQ(nobody.exit, 69);

@@ -24,6 +24,16 @@ std::optional<int> AdminArguments::Open(std::optional<AdminPool>& pool) {
   return std::nullopt;
 }
 
+void AdminArguments::Name(const std::vector<Away>& away, std::vector<std::string>& lines) const {
+  for (const Away& broker : away) {
+    if (json_) {
+      AppendJson(lines.emplace_back(), broker);
+    } else {
+      std::fprintf(stderr, "skerry: %s\n", broker.why.message.c_str());
+    }
+  }
+}
+
 int ComplainOf(const Error& error) {
   if (Interrupts() > 0) return kExitInterrupted;
   std::fprintf(stderr, "skerry: %s\n", error.message.c_str());

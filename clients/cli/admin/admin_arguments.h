@@ -21,9 +21,11 @@ namespace skerry::cli {
 
 inline constexpr const char* kAdminHelp =
     "Without --admin it asks the pool that `skerry up` runs here. Variable SKERRY_CLIENT_ADMIN, or admin in "
-    "[client] of skerry.toml.\nExit status: 0, 2 usage or no such worker or tenant, 69 broker unreachable, "
-    "74 "
-    "output failed, 130 interrupted.";
+    "[client] of skerry.toml.\nOf several brokers those that answer are shown, and the others named: on "
+    "stderr, "
+    "with --json as {\"broker\":...,\"away\":...}.\nA name stands for each of its addresses.\n"
+    "Exit status: 0, 2 usage or no such worker or tenant, 69 no broker answers, 74 output failed, 130 "
+    "interrupted.";
 
 class AdminArguments {
  public:
@@ -32,6 +34,8 @@ class AdminArguments {
   /// The brokers, once the application has parsed; else the exit status, told.
   std::optional<int> Open(std::optional<AdminPool>& pool);
   bool json() const { return json_; }
+  /// Names brokers that said nothing: in lines of JSON behind the rows, else on stderr.
+  void Name(const std::vector<Away>& away, std::vector<std::string>& lines) const;
 
  private:
   ConnectOptions options_;

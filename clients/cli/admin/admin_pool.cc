@@ -2,24 +2,19 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
-#include "clients/cli/admin/terminal_text.h"
-#include "clients/cli/pool_folder.h"
+#include "clients/cli/interrupt.h"
 #include "common/brokers/broker_keys.h"
-#include "common/endpoint.h"
+#include "common/brokers/broker_watch.h"
 
 namespace skerry::cli {
 namespace {
 
-Result<std::string> TheOnePoolHere() {
-  const auto found = RunningPools("admin");
-  if (found.size() == 1) return found[0];
-  std::string why = found.empty() ? "no pool of this user's runs here" : "several pools run here";
-  for (const std::string& endpoint : found) why += (&endpoint == found.data() ? ": " : ", ") + endpoint;
-  return Fail(ErrorKind::kInvalid, why + "; name a broker: --admin ENDPOINT, as in its setting `admin`");
-}
+// As long as a broker has to answer.
+constexpr Millis kToResolve{5'000};
+
+using TenantSums = std::map<TenantId, wire::TenantRow>;
 
 void Add(wire::NamedCounts& sums, const wire::NamedCounts& more) {
   for (const auto& [name, count] : more.entries) {
@@ -31,6 +26,31 @@ void Add(wire::NamedCounts& sums, const wire::NamedCounts& more) {
       known->second += count;
     }
   }
+}
+
+wire::Ask About(std::string_view what, std::string id = {}) {
+  wire::Ask ask;
+  ask.what = what;
+  ask.id = std::move(id);
+  return ask;
+}
+
+void AddTo(TenantSums& sums, const std::vector<wire::TenantRow>& rows) {
+  for (const auto& row : rows) {
+    const auto [at, is_new] = sums.try_emplace(row.name, row);
+    if (!is_new) Merge(at->second, row);
+  }
+}
+
+std::vector<wire::TenantRow> RowsOf(TenantSums sums) {
+  std::vector<wire::TenantRow> rows;
+  for (auto& [name, row] : sums) rows.push_back(std::move(row));
+  return rows;
+}
+
+template <class Row>
+void AddTo(std::vector<Of<Row>>& all, const std::string& broker, std::vector<Row> rows) {
+  for (Row& row : rows) all.push_back({broker, std::move(row)});
 }
 
 }  // namespace
@@ -54,126 +74,124 @@ void Merge(wire::TenantRow& sum, const wire::TenantRow& more) {
   Add(sum.trips, more.trips);
 }
 
-Status CheckAdminPlace(std::string_view text) {
-  const auto place = ParseBrokerPlace(text);
-  if (!place) return Fail(place.error());
-  if (place->kind == BrokerPlace::Kind::kFile)
-    return Fail(ErrorKind::kInvalid,
-                "an admin socket must be ipc://PATH or tcp://HOST:PORT, not a file of such");
-  return CheckEndpoint(place->text);
+Error NobodyAnswers(const std::vector<Away>& away) {
+  Error all;
+  for (const Away& broker : away) {
+    all.message += (all.message.empty() ? "" : "; and ") + broker.why.message;
+    all.kind = broker.why.kind;
+  }
+  return all;
 }
 
-Result<AdminPool> AdminPool::Open(AdminPlaces places) {
-  if (places.brokers.empty()) {
-    auto here = TheOnePoolHere();
-    if (!here) return Fail(here.error());
-    places.brokers = {*here};
-  }
+Result<AdminPool> AdminPool::Open(const AdminPlaces& places) {
+  auto addresses = AddressesOf(places.brokers, RealLookups(kToResolve).resolve);
+  if (!addresses) return Fail(addresses.error());
   AdminPool pool;
-  std::set<std::string> seen;
-  for (const std::string& text : places.brokers) {
-    if (auto good = CheckAdminPlace(text); !good) return Fail(good.error());
-    const auto place = ParseBrokerPlace(text);
-    if (!seen.insert(place->text).second) continue;  // one broker twice would count twice
-    auto link =
-        client::AdminLink::Open(LinkTo({place->text, place->key}, places.key_file, places.broker_key));
+  for (const BrokerAddress& address : addresses->known) {
+    auto link = client::AdminLink::Open(LinkTo(address, places.key_file, places.broker_key));
     if (!link) return Fail(link.error());
     pool.links_.push_back(std::move(*link));
   }
+  pool.unknown_ = std::move(addresses->unknown);
+  pool.by_names_ = addresses->lead == AdminAddresses::Lead::kMaybeToOne;
   return pool;
 }
 
-Result<std::vector<Of<wire::WorkerRow>>> AdminPool::Workers() {
-  std::vector<Of<wire::WorkerRow>> all;
+Result<bool> AdminPool::IsAsked(client::AdminLink& link, std::vector<std::string>& asked) const {
+  if (!by_names_) return false;
+  const auto rows = link.Rows<wire::BrokerRow>(About(wire::question::kBroker));
+  if (!rows) return Fail(rows.error());
+  if (rows->empty() || rows->front().instance.empty()) return false;  // one that is too old to say
+  if (std::find(asked.begin(), asked.end(), rows->front().instance) != asked.end()) return true;
+  asked.push_back(rows->front().instance);
+  return false;
+}
+
+template <class Ask>
+std::vector<Away> AdminPool::AskEach(Ask ask) {
+  std::vector<Away> away = unknown_;
+  std::vector<std::string> asked;
   for (const auto& link : links_) {
-    auto rows = link->All<wire::WorkerRow>(wire::question::kWorkers);
-    if (!rows) return Fail(rows.error());
-    for (auto& row : *rows) all.push_back({link->endpoint(), std::move(row)});
+    const auto is_asked = IsAsked(*link, asked);
+    if (is_asked && *is_asked) continue;
+    const Status answered = is_asked ? ask(*link) : Status(Fail(is_asked.error()));
+    if (!answered) away.push_back({link->endpoint(), answered.error()});
+    if (Interrupts() > 0) break;
   }
+  return away;
+}
+
+Status AdminPool::SomebodyIsHeard(const std::vector<Away>& away) const {
+  if (Interrupts() > 0) return Fail(ErrorKind::kUnavailable, "interrupted");
+  if (away.size() == brokers()) return Fail(NobodyAnswers(away));
+  return {};
+}
+
+Result<Heard<std::vector<Of<wire::WorkerRow>>>> AdminPool::Workers() {
+  Heard<std::vector<Of<wire::WorkerRow>>> all;
+  all.away = AskEach([&](client::AdminLink& link) -> Status {
+    auto rows = link.All<wire::WorkerRow>(wire::question::kWorkers);
+    if (!rows) return Fail(rows.error());
+    AddTo(all.said, link.endpoint(), std::move(*rows));
+    return {};
+  });
+  if (auto heard = SomebodyIsHeard(all.away); !heard) return Fail(heard.error());
   return all;
 }
 
-Result<std::vector<wire::TenantRow>> AdminPool::Tenants() {
-  std::map<TenantId, wire::TenantRow> by_name;
-  for (const auto& link : links_) {
-    auto rows = link->All<wire::TenantRow>(wire::question::kTenants);
+Result<Heard<std::vector<wire::TenantRow>>> AdminPool::Tenants() {
+  TenantSums sums;
+  auto away = AskEach([&](client::AdminLink& link) -> Status {
+    const auto rows = link.All<wire::TenantRow>(wire::question::kTenants);
     if (!rows) return Fail(rows.error());
-    for (auto& row : *rows) {
-      const auto [at, is_new] = by_name.try_emplace(row.name, row);
-      if (!is_new) Merge(at->second, row);
-    }
-  }
-  std::vector<wire::TenantRow> all;
-  for (auto& [name, row] : by_name) all.push_back(std::move(row));
-  return all;
+    AddTo(sums, *rows);
+    return {};
+  });
+  if (auto heard = SomebodyIsHeard(away); !heard) return Fail(heard.error());
+  return Heard<std::vector<wire::TenantRow>>{RowsOf(std::move(sums)), std::move(away)};
 }
 
-Result<std::optional<wire::TenantRow>> AdminPool::Tenant(const std::string& name) {
-  std::optional<wire::TenantRow> sum;
-  for (const auto& link : links_) {
-    wire::Ask ask;
-    ask.what = wire::question::kTenants;
-    ask.id = name;
-    auto rows = link->Rows<wire::TenantRow>(std::move(ask));
+Result<Heard<std::optional<wire::TenantRow>>> AdminPool::Tenant(const std::string& name) {
+  TenantSums sums;
+  Heard<std::optional<wire::TenantRow>> one;
+  one.away = AskEach([&](client::AdminLink& link) -> Status {
+    const auto rows = link.Rows<wire::TenantRow>(About(wire::question::kTenants, name));
     if (!rows) return Fail(rows.error());
-    for (const auto& row : *rows) {
-      if (sum) {
-        Merge(*sum, row);
-      } else {
-        sum = row;
-      }
-    }
-  }
-  return sum;
+    AddTo(sums, *rows);
+    return {};
+  });
+  if (auto heard = SomebodyIsHeard(one.away); !heard) return Fail(heard.error());
+  if (!sums.empty()) one.said = std::move(sums.begin()->second);
+  return one;
 }
 
 Result<wire::WorkerRow> AdminPool::Tell(const Of<wire::WorkerRow>& worker, std::string_view what) {
   for (const auto& link : links_) {
     if (link->endpoint() != worker.broker) continue;
-    wire::Ask ask;
-    ask.what = what;
-    ask.id = worker.row.id.str();
-    auto rows = link->Rows<wire::WorkerRow>(std::move(ask));
+    auto rows = link->Rows<wire::WorkerRow>(About(what, worker.row.id.str()));
     if (!rows) return Fail(rows.error());
     if (!rows->empty()) return std::move(rows->front());
   }
   return Fail(ErrorKind::kUnavailable, "the broker at " + worker.broker + " said nothing of the worker");
 }
 
-Result<PoolSample> AdminPool::Sample() {
+PoolSample AdminPool::Sample() {
   PoolSample sample;
-  for (const auto& link : links_) {
-    wire::Ask ask;
-    ask.what = wire::question::kBroker;
-    auto rows = link->Rows<wire::BrokerRow>(std::move(ask));
-    if (!rows) return Fail(rows.error());
-    for (auto& row : *rows) sample.brokers.push_back({link->endpoint(), std::move(row)});
-  }
-  auto workers = Workers();
-  if (!workers) return Fail(workers.error());
-  sample.workers = std::move(*workers);
-  auto tenants = Tenants();
-  if (!tenants) return Fail(tenants.error());
-  sample.tenants = std::move(*tenants);
+  TenantSums sums;
+  sample.away = AskEach([&](client::AdminLink& link) -> Status {
+    auto broker = link.Rows<wire::BrokerRow>(About(wire::question::kBroker));
+    if (!broker) return Fail(broker.error());
+    auto workers = link.All<wire::WorkerRow>(wire::question::kWorkers);
+    if (!workers) return Fail(workers.error());
+    const auto tenants = link.All<wire::TenantRow>(wire::question::kTenants);
+    if (!tenants) return Fail(tenants.error());
+    AddTo(sample.brokers, link.endpoint(), std::move(*broker));
+    AddTo(sample.workers, link.endpoint(), std::move(*workers));
+    AddTo(sums, *tenants);
+    return {};
+  });
+  sample.tenants = RowsOf(std::move(sums));
   return sample;
-}
-
-Result<std::vector<Of<wire::WorkerRow>>> FindWorkers(const std::vector<Of<wire::WorkerRow>>& all,
-                                                     const std::string& prefix) {
-  std::map<std::string, std::vector<Of<wire::WorkerRow>>> by_id;
-  for (const auto& worker : all) {
-    const std::string& id = worker.row.id.str();
-    if (worker.row.state != "cutOff" && id.starts_with(prefix)) by_id[id].push_back(worker);
-  }
-  if (const auto exact = by_id.find(prefix); exact != by_id.end()) return exact->second;
-  if (by_id.size() == 1) return by_id.begin()->second;
-  const std::string shown = "'" + TerminalText(prefix) + "'";
-  if (by_id.empty()) {
-    return Fail(ErrorKind::kInvalid,
-                "no worker's id begins with " + shown + "; `skerry workers ls` shows those that there are");
-  }
-  return Fail(ErrorKind::kInvalid, shown + " is the beginning of " + std::to_string(by_id.size()) +
-                                       " workers' ids: write more of it");
 }
 
 }  // namespace skerry::cli

@@ -2,43 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "clients/cli/admin/testing/played_broker.h"
+#include "clients/cli/admin/worker_name.h"
+#include "clients/cpp/testing/test_folder.h"
+
 namespace skerry::cli {
 namespace {
 
-Of<wire::WorkerRow> Worker(const std::string& id, const std::string& broker = "b1",
-                           const std::string& state = "serving") {
-  Of<wire::WorkerRow> worker{broker, {}};
-  worker.row.id = SessionId(id);
-  worker.row.state = state;
-  return worker;
-}
-
-TEST(FindWorkers, TakesAnIdOrAsMuchOfItAsTellsItFromOthers) {
-  const std::vector all = {Worker("abc1"), Worker("abd2"), Worker("abd2", "b2"), Worker("ab")};
-  EXPECT_EQ(FindWorkers(all, "abc")->size(), 1u);
-  EXPECT_EQ(FindWorkers(all, "abd")->size(), 2u) << "one worker, which serves two brokers";
-  EXPECT_EQ(FindWorkers(all, "ab")->front().row.id.str(), "ab") << "a whole id is no beginning of others";
-}
-
-TEST(FindWorkers, SaysWhatToDoWhereThereIsNoneOrMoreThanOne) {
-  const std::vector all = {Worker("abc1"), Worker("abd2"), Worker("abe3", "b1", "cutOff")};
-  const auto many = FindWorkers(all, "ab");
-  ASSERT_FALSE(many);
-  EXPECT_EQ(many.error().message, "'ab' is the beginning of 2 workers' ids: write more of it");
-  const auto none = FindWorkers(all, "x\x1b");
-  ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().message,
-            "no worker's id begins with 'x?'; `skerry workers ls` shows those that there are");
-  EXPECT_FALSE(FindWorkers(all, "abe3")) << "one that was cut off cannot be drained";
-}
-
-TEST(AdminPlace, IsAnEndpointWithOrWithoutItsBrokersKey) {
-  for (const char* good : {"ipc:///run/skerry/admin", "tcp://127.0.0.1:7003", "tcp://broker.lan:7003",
-                           "tcp://broker.lan:7003 rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"})
-    EXPECT_TRUE(CheckAdminPlace(good)) << good;
-  for (const char* bad : {"", "nonsense", "file:/etc/brokers", "tcp://broker.lan", "ipc://"})
-    EXPECT_FALSE(CheckAdminPlace(bad)) << bad;
-}
+using skerry::testing::TestFolder;
+using testing::PlayedBroker;
 
 TEST(AdminPool, DoesNotGoOverTcpWithoutAnOperatorsKey) {
   const auto pool = AdminPool::Open({{"tcp://10.0.0.1:7003"}, "", ""});
@@ -65,6 +37,69 @@ TEST(Merge, AddsWhatTwoBrokersHaveCounted) {
   EXPECT_EQ(sum.errors.entries,
             (std::vector<std::pair<std::string, std::uint64_t>>{{"OOM", 3}, {"CRASH", 5}}));
   EXPECT_TRUE(sum.named);
+}
+
+wire::WorkerRow Worker(const std::string& id) {
+  wire::WorkerRow worker;
+  worker.id = SessionId(id);
+  worker.state = "serving";
+  return worker;
+}
+
+class TwoPlayedBrokers : public ::testing::Test {
+ protected:
+  static AdminPool Open(const std::vector<std::string>& places) {
+    auto pool = AdminPool::Open({places, "", ""});
+    EXPECT_TRUE(pool) << pool.error().message;
+    return *std::move(pool);
+  }
+  TestFolder folder_;
+  const std::string first_ = "ipc://" + folder_ / "1", second_ = "ipc://" + folder_ / "2";
+};
+
+TEST_F(TwoPlayedBrokers, EachRowSaysWhoseItIsAndAWorkerOfBothIsToldAtBoth) {
+  PlayedBroker first(first_, {Worker("rack-2/w-1d38c50aba7e4251"), Worker("rack-3/w-ffffffffffffffff")});
+  PlayedBroker second(second_, {Worker("rack-2/w-1d38c50aba7e4251-2")});
+  AdminPool pool = Open({first_, second_});
+  const auto workers = pool.Workers();
+  ASSERT_TRUE(workers) << workers.error().message;
+  ASSERT_EQ(workers->said.size(), 3u);
+  EXPECT_EQ(workers->said[2].broker, second_);
+  const auto worker = FindWorker(workers->said, "rack-2");
+  ASSERT_TRUE(worker) << worker.error().message;
+  for (const auto& row : *worker)
+    EXPECT_EQ(pool.Tell(row, wire::question::kDrain)->state, "drained") << row.broker;
+  EXPECT_EQ(first.Drained(), std::set<std::string>{"rack-2/w-1d38c50aba7e4251"});
+  EXPECT_EQ(second.Drained(), std::set<std::string>{"rack-2/w-1d38c50aba7e4251-2"});
+}
+
+TEST_F(TwoPlayedBrokers, OneThatIsAwayIsNamedBesideWhatTheOtherSaysUntilItIsBack) {
+  PlayedBroker second(second_, {Worker("b")});
+  AdminPool pool = Open({first_, second_});
+  PoolSample sample = pool.Sample();
+  ASSERT_EQ(sample.away.size(), 1u);
+  EXPECT_EQ(sample.away[0].broker, first_);
+  EXPECT_NE(sample.away[0].why.message.find("there is no socket at"), std::string::npos);
+  EXPECT_EQ(sample.brokers.size(), 1u);
+  EXPECT_EQ(sample.workers.size(), 1u);
+  EXPECT_EQ(pool.Workers()->away.size(), 1u);
+  EXPECT_EQ(pool.Tenants()->away.size(), 1u);
+  EXPECT_EQ(pool.Tenant("acme")->away.size(), 1u);
+  const PlayedBroker first(first_, {Worker("a")});
+  for (int tries = 0; tries < 500 && !sample.away.empty(); ++tries) sample = pool.Sample();
+  EXPECT_EQ(sample.brokers.size(), 2u);
+  EXPECT_EQ(sample.workers.size(), 2u);
+}
+
+TEST_F(TwoPlayedBrokers, ThatNoneAnswersIsAnErrorThatNamesEach) {
+  AdminPool pool = Open({first_, second_});
+  EXPECT_TRUE(pool.Sample().brokers.empty());
+  const auto workers = pool.Workers();
+  ASSERT_FALSE(workers);
+  EXPECT_EQ(workers.error().kind, ErrorKind::kUnavailable);
+  EXPECT_NE(workers.error().message.find(first_), std::string::npos) << workers.error().message;
+  EXPECT_NE(workers.error().message.find(second_), std::string::npos) << workers.error().message;
+  EXPECT_FALSE(pool.Tenants());
 }
 
 }  // namespace

@@ -71,5 +71,12 @@ void AppendJson(std::string& json, const wire::WorkerRow& row) {
 void AppendJson(std::string& json, const wire::TenantRow& row) {
   Append(json, row);
 }
+void AppendJson(std::string& json, const Away& broker) {
+  std::string text = "{\"broker\":";
+  AppendJsonString(text, broker.broker);
+  text += ",\"away\":";
+  AppendJsonString(text, broker.why.message);
+  json += EscapedJson(text + '}');
+}
 
 }  // namespace skerry::cli

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "clients/cli/admin/pool_sample.h"
+#include "clients/cli/json_text.h"
 #include "common/wire/admin.h"
 
 namespace skerry::cli {
@@ -13,5 +15,17 @@ namespace skerry::cli {
 void AppendJson(std::string& json, const wire::BrokerRow& row);
 void AppendJson(std::string& json, const wire::WorkerRow& row);
 void AppendJson(std::string& json, const wire::TenantRow& row);
+/// {"broker":...,"away":"why"}
+void AppendJson(std::string& json, const Away& broker);
+
+/// The row, and whose it is under `broker`.
+template <class Row>
+void AppendJson(std::string& json, const Of<Row>& row) {
+  AppendJson(json, row.row);
+  json.pop_back();
+  json += ",\"broker\":";
+  AppendJsonString(json, row.broker);
+  json += '}';
+}
 
 }  // namespace skerry::cli

@@ -1,6 +1,10 @@
 #include "clients/cli/admin/tables.h"
 
+#include <map>
+#include <set>
+
 #include "clients/cli/admin/figures.h"
+#include "clients/cli/admin/worker_name.h"
 #include "clients/cli/tally.h"
 
 namespace skerry::cli {
@@ -27,12 +31,23 @@ std::string ShownId(const SessionId& worker) {
   return id.substr(0, (own == std::string::npos ? 0 : own + 1) + kShownIdChars);
 }
 
+std::vector<std::string> ShownIds(const std::vector<Of<wire::WorkerRow>>& workers) {
+  std::map<std::string, std::set<std::string>> so_called;
+  for (const auto& [broker, row] : workers) so_called[ShownId(row.id)].insert(WorkerOf(row.id));
+  std::vector<std::string> ids;
+  for (const auto& [broker, row] : workers) {
+    std::string id = ShownId(row.id);
+    ids.push_back(so_called[id].size() > 1 ? row.id.str() : std::move(id));
+  }
+  return ids;
+}
+
 std::string ShownName(const wire::TenantRow& tenant) {
   return tenant.name.empty() ? "(others)" : tenant.name.str();
 }
 
 TextTable WorkersTable(const std::vector<Of<wire::WorkerRow>>& workers, std::size_t brokers) {
-  std::vector<Column> columns = {{"WORKER"},
+  std::vector<Column> columns = {{.title = "WORKER", .longest = kMaxIdBytes},
                                  {"STATE"},
                                  {"IN USE", Align::kRight},
                                  {"MEMORY", Align::kRight},
@@ -46,14 +61,16 @@ TextTable WorkersTable(const std::vector<Of<wire::WorkerRow>>& workers, std::siz
                                  {"LIBRARIES"}};
   if (brokers > 1) columns.push_back({"BROKER"});
   TextTable table(std::move(columns));
-  for (const auto& [broker, row] : workers) {
+  const auto ids = ShownIds(workers);
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    const auto& [broker, row] = workers[i];
     const bool gone = row.state == "cutOff";
-    table.Add(
-        {ShownId(row.id), row.state, gone ? "-" : std::to_string(row.used) + "/" + std::to_string(row.slots),
-         gone ? "-" : std::to_string(row.used_memory_mb) + "/" + std::to_string(row.memory_mb) + " MiB",
-         Grouped(row.dispatched), Grouped(CrashesOf(row)), Grouped(SumOf(row.cell_restarts)),
-         gone ? "-" : AgeText(row.since_ms), gone ? row.reason : OrDash(row.host),
-         row.pid == 0 ? "-" : std::to_string(row.pid), OrDash(row.software), Joined(row.libraries), broker});
+    table.Add({ids[i], row.state, gone ? "-" : std::to_string(row.used) + "/" + std::to_string(row.slots),
+               gone ? "-" : std::to_string(row.used_memory_mb) + "/" + std::to_string(row.memory_mb) + " MiB",
+               Grouped(row.dispatched), Grouped(CrashesOf(row)), Grouped(SumOf(row.cell_restarts)),
+               gone ? "-" : AgeText(row.since_ms), gone ? row.reason : OrDash(row.host),
+               row.pid == 0 ? "-" : std::to_string(row.pid), OrDash(row.software), Joined(row.libraries),
+               broker});
   }
   return table;
 }

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "clients/cli/admin/admin_pool.h"
+#include "clients/cli/admin/pool_sample.h"
 #include "clients/cli/admin/text_table.h"
 
 namespace skerry::cli {
@@ -15,6 +15,8 @@ namespace skerry::cli {
 inline constexpr std::size_t kShownIdChars = 16;
 
 std::string ShownId(const SessionId& worker);
+/// Of each row; in full where several workers would look the same.
+std::vector<std::string> ShownIds(const std::vector<Of<wire::WorkerRow>>& workers);
 std::string ShownName(const wire::TenantRow& tenant);
 
 TextTable WorkersTable(const std::vector<Of<wire::WorkerRow>>& workers, std::size_t brokers);

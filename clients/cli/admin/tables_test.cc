@@ -59,11 +59,11 @@ TEST(TextTable, ColumnsAreAsWideAsTheyNeedAndNoLineIsLongerThanTheTerminal) {
 
 TEST(TextTable, OneLongNameDoesNotPushTheOthersAway) {
   TextTable table({{"NAME"}, {"N"}});
-  table.Add({std::string(TextTable::kMaxCell, 'x'), "1"});
-  table.Add({std::string(TextTable::kMaxCell + 1, 'x'), "2"});
+  table.Add({std::string(Column().longest, 'x'), "1"});
+  table.Add({std::string(Column().longest + 1, 'x'), "2"});
   const auto lines = table.Lines(TextTable::kAnyWidth);
-  EXPECT_EQ(lines[1], std::string(TextTable::kMaxCell, 'x') + "  1");
-  EXPECT_EQ(lines[2], std::string(TextTable::kMaxCell - 1, 'x') + "…  2");
+  EXPECT_EQ(lines[1], std::string(Column().longest, 'x') + "  1");
+  EXPECT_EQ(lines[2], std::string(Column().longest - 1, 'x') + "…  2");
 }
 
 TEST(Figures, AreWhatPeopleRead) {
@@ -123,6 +123,21 @@ TEST(WorkersTable, AnIdThatAKeyGaveANameIsShownBehindThatName) {
   EXPECT_EQ(ShownId(SessionId("w")), "w");
 }
 
+TEST(WorkersTable, AnIdIsShownInFullWhereTwoWorkersWouldLookTheSame) {
+  const std::string name = "rack-1/a-very-long-name-of-a-worker";
+  std::vector<Of<wire::WorkerRow>> workers(3);
+  workers[0].row.id = SessionId(name + "-1d38c50aba7e4251");
+  workers[1].row.id = SessionId(name + "-1d38c50aba7e4251-2");
+  workers[2].row.id = SessionId("other");
+  EXPECT_EQ(ShownIds(workers)[1], "rack-1/a-very-long-name") << "of one worker";
+  workers[2].row.id = SessionId(name + "-ffffffffffffffff");
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    EXPECT_EQ(ShownIds(workers)[i], workers[i].row.id.str());
+    EXPECT_TRUE(
+        WorkersTable(workers, 2).Lines(TextTable::kAnyWidth)[i + 1].starts_with(workers[i].row.id.str()));
+  }
+}
+
 TEST(TenantTables, ShowWhatATenantMayHaveHasAndHasHad) {
   wire::TenantRow row;
   row.name = TenantId("acme");
@@ -161,6 +176,10 @@ TEST(RowJson, HasEveryFieldAndIsOneObjectWhateverNamesSay) {
   worker.libraries = {"a", "b"};
   AppendJson(text, worker);
   EXPECT_EQ(nlohmann::json::parse(text).at("libraries"), (std::vector<std::string>{"a", "b"}));
+  text = "[";
+  AppendJson(text, Of<wire::WorkerRow>{"tcp://\x1b", worker});
+  EXPECT_EQ(nlohmann::json::parse(text + "]").at(0).at("broker"), "tcp://\x1b") << "and whose it is";
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
 }  // namespace

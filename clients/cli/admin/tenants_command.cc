@@ -35,24 +35,29 @@ class TenantRows : public Command {
   int Run() override {
     std::optional<AdminPool> pool;
     if (const auto exit = arguments_.Open(pool)) return *exit;
-    std::vector<wire::TenantRow> rows;
-    if (tenant_.empty()) {
-      auto all = pool->Tenants();
-      if (!all) return ComplainOf(all.error());
-      rows = std::move(*all);
-    } else {
-      auto one = pool->Tenant(tenant_);
-      if (!one) return ComplainOf(one.error());
-      if (!*one) {
-        return ComplainOf({ErrorKind::kInvalid, "no broker has heard of tenant '" + TerminalText(tenant_) +
-                                                    "', and it is not in tenants.toml"});
-      }
-      rows.push_back(**one);
-    }
-    return Printed(arguments_.json() ? JsonLines(rows) : table_(rows).Lines(TextTable::kAnyWidth));
+    const auto rows = tenant_.empty() ? pool->Tenants() : One(*pool);
+    if (!rows) return ComplainOf(rows.error());
+    std::vector<std::string> lines;
+    if (!rows->said.empty() || tenant_.empty())
+      lines = arguments_.json() ? JsonLines(rows->said) : table_(rows->said).Lines(TextTable::kAnyWidth);
+    arguments_.Name(rows->away, lines);
+    const int printed = Printed(lines);
+    if (printed != kExitOk || tenant_.empty() || !rows->said.empty()) return printed;
+    // A broker that does not answer may have heard of it.
+    return ComplainOf(
+        {rows->away.empty() ? ErrorKind::kInvalid : ErrorKind::kUnavailable,
+         "no broker has heard of tenant '" + TerminalText(tenant_) + "', and it is not in tenants.toml"});
   }
 
  private:
+  Result<Heard<std::vector<wire::TenantRow>>> One(AdminPool& pool) const {
+    auto one = pool.Tenant(tenant_);
+    if (!one) return Fail(one.error());
+    Heard<std::vector<wire::TenantRow>> rows{{}, std::move(one->away)};
+    if (one->said) rows.said.push_back(*std::move(one->said));
+    return rows;
+  }
+
   AdminArguments arguments_;
   std::string tenant_;
   Table table_;

@@ -9,7 +9,7 @@ namespace skerry::cli {
 void TextTable::Add(const std::vector<std::string>& cells) {
   auto& row = rows_.emplace_back();
   for (std::size_t i = 0; i < columns_.size(); ++i)
-    row.push_back(i < cells.size() ? CutTo(TerminalText(cells[i]), kMaxCell) : std::string());
+    row.push_back(i < cells.size() ? CutTo(TerminalText(cells[i]), columns_[i].longest) : std::string());
 }
 
 std::string TextTable::Line(const std::vector<std::string>& cells,

@@ -21,13 +21,13 @@ enum class Align : std::uint8_t { kLeft, kRight };
 struct Column {
   std::string title;
   Align align = Align::kLeft;
+  /// Longer cells are cut: one tenant's name must not push all columns off the screen.
+  std::size_t longest = 40;
 };
 
 class TextTable {
  public:
   static constexpr std::size_t kAnyWidth = SIZE_MAX;
-  /// Longer cells are cut: one tenant's name must not push all columns off the screen.
-  static constexpr std::size_t kMaxCell = 40;
 
   explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
 

@@ -20,7 +20,9 @@ constexpr const char* kExamples =
 
 constexpr const char* kAbout =
     "Queues, outcomes and limit trips per second, tenants (the busiest first) and workers (those that do not "
-    "serve first).\nWith several --admin it shows the sums of these brokers. No escape sequence is written "
+    "serve first).\nWith several --admin it shows the sums of these brokers. Whichever does not answer is "
+    "named, and "
+    "asked again. No escape sequence is written "
     "unless to a terminal.\n";
 
 constexpr Millis kEvery{1'000};
@@ -34,43 +36,37 @@ class TopCommand : public Command {
   int Run() override {
     std::optional<AdminPool> pool;
     if (const auto exit = arguments_.Open(pool)) return *exit;
-    auto sample = pool->Sample();
-    if (!sample) return ComplainOf(sample.error());
+    PoolSample sample = pool->Sample();
+    if (sample.brokers.empty() || Interrupts() > 0) return ComplainOf(NobodyAnswers(sample.away));
     if (once_) {
-      const TopView view(*sample, nullptr);
-      return Printed(arguments_.json() ? std::vector{view.Json()} : view.Lines(kAnySize));
+      const TopView view(sample, nullptr);
+      auto lines = arguments_.json() ? std::vector{view.Json()} : view.Lines(kAnySize);
+      if (!arguments_.json()) arguments_.Name(sample.away, lines);
+      return Printed(lines);
     }
-    return arguments_.json() ? Follow(*pool, std::move(*sample)) : Live(*pool, std::move(*sample));
+    if (arguments_.json()) {
+      return Follow(
+          *pool, std::move(sample), [](const TopView& view) { return PrintLines({view.Json()}); },
+          [] { return InterruptedWithin(kEvery); });
+    }
+    Screen screen;
+    return Follow(
+        *pool, std::move(sample), [&](const TopView& view) { return screen.Show(view.Lines(screen.Size())); },
+        [&] { return screen.QuitWithin(kEvery); });
   }
 
  private:
-  static int Follow(AdminPool& pool, PoolSample sample) {
+  /// Goes on whoever is away, everybody included.
+  template <class Show, class Quit>
+  static int Follow(AdminPool& pool, PoolSample sample, Show show, Quit quit) {
     for (std::optional<PoolSample> before;;) {
-      if (!PrintLines({TopView(sample, before ? &*before : nullptr).Json()})) return kExitCannotWrite;
-      if (InterruptedWithin(kEvery)) return kExitOk;
-      auto next = pool.Sample();
-      if (!next) return ComplainOf(next.error());
-      before = std::exchange(sample, std::move(*next));
+      if (!show(TopView(sample, before ? &*before : nullptr))) return kExitCannotWrite;
+      if (quit()) return Interrupts() > 0 ? kExitInterrupted : kExitOk;
+      PoolSample next = pool.Sample();
+      if (Interrupts() > 0) return kExitInterrupted;
+      if (!sample.brokers.empty()) before = std::move(sample);
+      sample = std::move(next);
     }
-  }
-  /// What it complains of is told when the terminal is as it was.
-  static int Live(AdminPool& pool, PoolSample sample) {
-    Error lost;
-    {
-      Screen screen;
-      for (std::optional<PoolSample> before;;) {
-        if (!screen.Show(TopView(sample, before ? &*before : nullptr).Lines(screen.Size())))
-          return kExitCannotWrite;
-        if (screen.QuitWithin(kEvery)) return kExitOk;
-        auto next = pool.Sample();
-        if (!next) {
-          lost = next.error();
-          break;
-        }
-        before = std::exchange(sample, std::move(*next));
-      }
-    }
-    return Interrupts() > 0 ? kExitOk : ComplainOf(lost);
   }
 
   AdminArguments arguments_;

@@ -4,7 +4,8 @@
 //   for (const std::string& line : view.Lines({.columns = 80, .rows = 24})) ...
 //
 // Rates are the differences of what the brokers have counted between two looks; at the first look, their
-// means since the brokers began. A broker that was started anew between two looks counts from zero again.
+// means since the brokers began. A broker that was started anew between two looks counts from zero again; one
+// that did not answer the look before counts in no rate of this one. Those that are away are named.
 //
 // Threads: plain data. Errors: none.
 #pragma once
@@ -14,7 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "clients/cli/admin/admin_pool.h"
+#include "clients/cli/admin/pool_sample.h"
+#include "clients/cli/admin/text_table.h"
 
 namespace skerry::cli {
 
@@ -56,10 +58,13 @@ class TopView {
   std::vector<std::string> Summary() const;
   std::vector<TenantRate> Busiest() const;
   double FinishedPerSecond(const wire::TenantRow& row) const;
+  TextTable Tenants(std::size_t most) const;
+  TextTable Workers(std::size_t most) const;
 
   const PoolSample& now_;
   const PoolSample* before_;
   PoolRates rates_;
+  bool tenants_compare_ = true;  // the same brokers have counted them
 };
 
 }  // namespace skerry::cli

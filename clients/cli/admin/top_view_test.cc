@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "clients/cli/admin/terminal_text.h"
@@ -71,6 +72,74 @@ TEST(TopView, ABrokerThatWasStartedAnewCountsFromZeroAgain) {
   const TopView view(now, &before);
   EXPECT_EQ(view.rates().ok, 40u);
   EXPECT_EQ(view.rates().errors.entries.size(), 0u);
+}
+
+Away Missing(const std::string& broker) {
+  return {broker, {ErrorKind::kUnavailable, "no broker answers on " + broker}};
+}
+
+TEST(TopView, ABrokerThatComesBackCountsInNoRateOfThatLook) {
+  PoolSample before;
+  before.brokers = {Broker(10'000, 100, 5)};
+  before.away = {Missing("b2")};
+  before.tenants = {Tenant("acme", 100)};
+  PoolSample now;
+  now.brokers = {Broker(11'000, 120, 5), Broker(90'000, 9'000, 0, "b2")};
+  now.tenants = {Tenant("acme", 9'120)};
+  const TopView view(now, &before);
+  EXPECT_EQ(view.rates().ok, 20u);
+  EXPECT_DOUBLE_EQ(view.rates().seconds, 1);
+  for (const auto& line : view.Lines(kAnySize)) {
+    EXPECT_FALSE(line.starts_with("acme    9,0")) << line;
+  }
+}
+
+TEST(TopView, WhoIsAwayIsNamedBesideTheOthersAndWhereThereAreNone) {
+  PoolSample now;
+  now.brokers = {Broker(10'000, 100, 5)};
+  now.away = {Missing("b2")};
+  const auto lines = TopView(now, nullptr).Lines({120, 16});
+  EXPECT_NE(std::find(lines.begin(), lines.end(), "away: no broker answers on b2"), lines.end());
+  const auto json = nlohmann::json::parse(TopView(now, nullptr).Json());
+  EXPECT_EQ(json.at("away"), nlohmann::json::parse(R"([{"broker":"b2","away":"no broker answers on b2"}])"));
+  const PoolSample before = now;
+  now.brokers.clear();
+  now.away = {Missing("b1"), Missing("b2"), Missing("b3"), Missing("b4"), Missing("b5")};
+  const auto none = TopView(now, &before).Lines({120, 24});
+  EXPECT_NE(std::find(none.begin(), none.end(), "away: … 2 more"), none.end());
+  EXPECT_EQ(nlohmann::json::parse(TopView(now, &before).Json()).at("okPerSecond"), 0);
+}
+
+TEST(TopView, AWorkerOfTwoBrokersIsOneWorker) {
+  PoolSample now;
+  now.brokers = {Broker(10'000, 1, 0), Broker(10'000, 1, 0, "b2")};
+  for (const auto& [broker, id, slots] :
+       {std::tuple("b1", "r/w-1d38c50aba7e4251", 0), std::tuple("b2", "r/w-1d38c50aba7e4251-2", 4),
+        std::tuple("b1", "r/w-0000000000000000", 0)}) {
+    Of<wire::WorkerRow> worker{broker, {}};
+    worker.row.id = SessionId(id);
+    worker.row.state = "serving";
+    worker.row.slots = static_cast<std::uint64_t>(slots);
+    now.workers.push_back(std::move(worker));
+  }
+  EXPECT_NE(TopView(now, nullptr).Lines(kAnySize)[0].find("workers 2 (1 take jobs)"), std::string::npos);
+}
+
+TEST(TopView, SaysHowManyRowsDidNotFitAndShowsAWorkerOnTheSmallestScreen) {
+  const PoolSample now = Crowded();
+  const auto lines = TopView(now, nullptr).Lines({80, 24});
+  EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
+                          [](const auto& line) { return line.starts_with("… ") && line.ends_with(" more"); }),
+            2);
+  EXPECT_EQ(lines.back(), "… 96 more") << "behind four workers";
+  for (std::size_t rows = 6; rows <= 24; ++rows) {
+    std::string text;
+    for (const auto& line : TopView(now, nullptr).Lines({40, rows})) text += line + "\n";
+    EXPECT_EQ(text.find("worker150") != std::string::npos, rows >= 7) << rows << "\n" << text;
+  }
+  std::string all;
+  for (const auto& line : TopView(now, nullptr).Lines(kAnySize)) all += line + "\n";
+  EXPECT_EQ(all.find(" more"), std::string::npos);
 }
 
 TEST(TopView, FitsTheTerminalAtEverySize) {

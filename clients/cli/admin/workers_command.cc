@@ -2,13 +2,15 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "clients/cli/admin/admin_arguments.h"
+#include "clients/cli/admin/drain_progress.h"
 #include "clients/cli/admin/tables.h"
+#include "clients/cli/admin/terminal_text.h"
+#include "clients/cli/admin/worker_name.h"
 #include "clients/cli/commands.h"
 #include "clients/cli/interrupt.h"
 
@@ -34,23 +36,23 @@ constexpr const char* kDrainExamples =
 constexpr const char* kDrainAbout =
     "A drained worker finishes what it runs, and gets nothing more. It stays connected and drained, whatever "
     "its link does,\nuntil --undo, or until it or its broker is started anew: stop it with SIGTERM when it "
-    "has nothing left. Jobs that no other\nworker can run wait.\n";
+    "has nothing left. Jobs that no other\nworker can run wait. A worker of several brokers is one worker, "
+    "whichever of its ids is named: each of them is told.\nWhere one that may have it does not answer, the "
+    "others "
+    "are told all the same, and the exit status is 69.\n";
 
 constexpr Millis kLookEvery{250};
 
-std::string Told(const wire::WorkerRow& row) {
+using Rows = std::vector<Of<wire::WorkerRow>>;
+
+std::string Told(const Of<wire::WorkerRow>& of, const std::string& name, std::size_t brokers) {
+  const wire::WorkerRow& row = of.row;
   const std::string where = row.host.empty()
                                 ? std::string()
                                 : " on " + row.host + (row.pid > 0 ? ", pid " + std::to_string(row.pid) : "");
-  return "worker " + ShownId(row.id) + where + " is " + row.state + ", runs " + std::to_string(row.used) +
-         (row.used == 1 ? " job" : " jobs");
-}
-
-/// Left of those, by id, over all brokers.
-std::uint64_t JobsOf(const std::vector<Of<wire::WorkerRow>>& workers, const std::set<std::string>& ids) {
-  std::uint64_t jobs = 0;
-  for (const auto& [broker, row] : workers) jobs += ids.contains(row.id.str()) ? row.used : 0;
-  return jobs;
+  return TerminalText("worker " + name + where + " is " + row.state +
+                      (brokers > 1 ? " at " + of.broker : "") + ", runs " + std::to_string(row.used) +
+                      (row.used == 1 ? " job" : " jobs"));
 }
 
 class WorkersLs : public Command {
@@ -63,11 +65,10 @@ class WorkersLs : public Command {
     if (const auto exit = arguments_.Open(pool)) return *exit;
     const auto workers = pool->Workers();
     if (!workers) return ComplainOf(workers.error());
-    if (!arguments_.json())
-      return Printed(WorkersTable(*workers, pool->brokers()).Lines(TextTable::kAnyWidth));
-    std::vector<wire::WorkerRow> rows;
-    for (const auto& [broker, row] : *workers) rows.push_back(row);
-    return Printed(JsonLines(rows));
+    auto lines = arguments_.json() ? JsonLines(workers->said)
+                                   : WorkersTable(workers->said, pool->brokers()).Lines(TextTable::kAnyWidth);
+    arguments_.Name(workers->away, lines);
+    return Printed(lines);
   }
 
  private:
@@ -90,62 +91,82 @@ class WorkersDrain : public Command {
     if (wait_ && undo_) return config::Complain("skerry", "--wait has nothing to wait for with --undo");
     std::optional<AdminPool> pool;
     if (const auto exit = arguments_.Open(pool)) return *exit;
-    const auto chosen = Chosen(*pool);
-    if (!chosen) return ComplainOf(chosen.error());
-    std::set<std::string> ids;
-    std::vector<wire::WorkerRow> told;
-    for (const auto& worker : *chosen) {
-      auto row = pool->Tell(worker, undo_ ? wire::question::kUndrain : wire::question::kDrain);
-      if (!row) return ComplainOf(row.error());
-      ids.insert(row->id.str());
-      told.push_back(std::move(*row));
-    }
+    auto workers = pool->Workers();
+    if (!workers) return ComplainOf(workers.error());
+    untold_ = workers->away;
+    if (const auto exit = Choose(workers->said)) return *exit;
+    Rows told = TellAll(*pool);
     if (wait_) {
-      if (const auto exit = WaitFor(*pool, ids, told)) return *exit;
+      DrainProgress progress(std::move(told));
+      if (const auto exit = WaitFor(*pool, progress)) return *exit;
+      told = progress.rows();
     }
-    if (arguments_.json()) return Printed(JsonLines(told));
-    std::vector<std::string> lines;
-    for (const auto& row : told) lines.push_back(Told(row));
-    if (told.empty()) lines.emplace_back("no worker is connected");
-    return Printed(lines);
+    auto lines = arguments_.json() ? JsonLines(told) : Lines(told, pool->brokers());
+    arguments_.Name(untold_, lines);
+    const int printed = Printed(lines);
+    return printed != kExitOk || untold_.empty() ? printed : ExitCodeOf(untold_.front().why);
   }
 
  private:
   /// All of them are found before any is told.
-  Result<std::vector<Of<wire::WorkerRow>>> Chosen(AdminPool& pool) const {
-    auto workers = pool.Workers();
-    if (!workers) return workers;
-    std::vector<Of<wire::WorkerRow>> chosen;
-    if (all_) {
-      std::erase_if(*workers, [](const auto& worker) { return worker.row.state == "cutOff"; });
-      return workers;
+  std::optional<int> Choose(const Rows& all) {
+    for (const auto& row : all) {
+      if (all_ && row.row.state != "cutOff") chosen_.push_back(row);
     }
     for (const std::string& prefix : prefixes_) {
-      auto found = FindWorkers(*workers, prefix);
-      if (!found) return found;
-      chosen.insert(chosen.end(), found->begin(), found->end());
+      const auto found = FindWorker(all, prefix);
+      if (!found) return ComplainOfNone(found.error());
+      for (const auto& row : *found) {
+        const bool is_chosen = std::any_of(chosen_.begin(), chosen_.end(), [&](const auto& chosen) {
+          return chosen.broker == row.broker && chosen.row.id == row.row.id;
+        });
+        if (!is_chosen) chosen_.push_back(row);
+      }
     }
-    return chosen;
+    return std::nullopt;
   }
-  /// The rows as they are at the end; those of workers that have gone as they were.
-  static std::optional<int> WaitFor(AdminPool& pool, const std::set<std::string>& ids,
-                                    std::vector<wire::WorkerRow>& told) {
+  /// A broker that does not answer may have it.
+  int ComplainOfNone(Error error) const {
+    std::vector<std::string> lines;
+    arguments_.Name(untold_, lines);
+    if (!PrintLines(lines)) return kExitCannotWrite;
+    if (untold_.empty()) error.kind = ErrorKind::kInvalid;
+    return ComplainOf(error);
+  }
+  Rows TellAll(AdminPool& pool) {
+    Rows told;
+    for (const auto& worker : chosen_) {
+      auto row = pool.Tell(worker, undo_ ? wire::question::kUndrain : wire::question::kDrain);
+      if (row) {
+        told.push_back({worker.broker, std::move(*row)});
+      } else {
+        AddUntold({worker.broker, row.error()});
+      }
+    }
+    return told;
+  }
+  std::optional<int> WaitFor(AdminPool& pool, DrainProgress& progress) {
     for (;;) {
       const auto workers = pool.Workers();
       if (!workers) return ComplainOf(workers.error());
-      for (wire::WorkerRow& row : told) {
-        const auto now = std::find_if(workers->begin(), workers->end(),
-                                      [&](const auto& worker) { return worker.row.id == row.id; });
-        if (now == workers->end()) {
-          row.state = "gone";
-          row.used = 0;
-        } else {
-          row = now->row;
-        }
-      }
-      if (JobsOf(*workers, ids) == 0) return std::nullopt;
+      progress.Look(*workers);
+      if (progress.over()) break;
       if (InterruptedWithin(kLookEvery)) return kExitInterrupted;
     }
+    for (Away& broker : progress.lost()) AddUntold(std::move(broker));
+    return std::nullopt;
+  }
+  void AddUntold(Away broker) {
+    const bool is_known = std::any_of(untold_.begin(), untold_.end(),
+                                      [&](const Away& known) { return known.broker == broker.broker; });
+    if (!is_known) untold_.push_back(std::move(broker));
+  }
+  std::vector<std::string> Lines(const Rows& told, std::size_t brokers) const {
+    std::vector<std::string> lines;
+    const auto names = ShownIds(told);
+    for (std::size_t i = 0; i < told.size(); ++i) lines.push_back(Told(told[i], names[i], brokers));
+    if (chosen_.empty() && untold_.empty()) lines.emplace_back("no worker is connected");
+    return lines;
   }
 
   AdminArguments arguments_;
@@ -153,6 +174,8 @@ class WorkersDrain : public Command {
   bool all_ = false;
   bool wait_ = false;
   bool undo_ = false;
+  Rows chosen_;
+  std::vector<Away> untold_;  // brokers that may have some of them, but hold no drain of them
 };
 
 class WorkersCommand : public Command {
