@@ -57,12 +57,20 @@ std::vector<std::string> TextsAt(const std::string& toml, const std::string& pat
   return {};
 }
 
+std::string TextAt(const std::string& toml, const std::string& path) {
+  const auto texts = TextsAt(toml, path);
+  return texts.empty() ? std::string() : texts.front();
+}
+
 ConfiguredBrokers BrokersOf(const std::string& part, keys::Role role, const std::string& toml) {
-  const auto text = [&](const std::string& key) {
-    const auto texts = TextsAt(toml, part + "." + key);
-    return texts.empty() ? std::string() : texts.front();
-  };
-  return {part + "_brokers", role, TextsAt(toml, part + ".broker"), text("key"), text("broker_key")};
+  return {part + "_brokers", role, TextsAt(toml, part + ".broker"), TextAt(toml, part + ".key"),
+          TextAt(toml, part + ".broker_key")};
+}
+
+/// Those that operators' commands ask.
+ConfiguredBrokers AdminOf(const std::string& toml) {
+  return {"client_admin", keys::Role::kAdmin, TextsAt(toml, "client.admin"), TextAt(toml, "client.admin_key"),
+          TextAt(toml, "client.broker_key")};
 }
 
 }  // namespace
@@ -108,7 +116,7 @@ void ProbeConfiguration(Machine& machine, const Installation& installation, Find
       ProbeProcess(machine, "worker_configuration", {binaries + "/skerry-worker"}, installation, findings);
   const std::string client =
       ProbeProcess(machine, "client_configuration", {binaries + "/skerry", "run"}, installation, findings);
-  for (const char* key : {"broker.clients", "broker.workers"}) {
+  for (const char* key : {"broker.clients", "broker.workers", "broker.admin"}) {
     for (const std::string& endpoint : TextsAt(broker, key)) ProbeEndpoint(machine, endpoint, findings);
   }
   for (const std::string& address : TextsAt(broker, "broker.metrics")) {
@@ -116,6 +124,11 @@ void ProbeConfiguration(Machine& machine, const Installation& installation, Find
   }
   ProbeBrokers(machine, BrokersOf("worker", keys::Role::kWorker, worker), findings);
   ProbeBrokers(machine, BrokersOf("client", keys::Role::kClient, client), findings);
+  ProbeBrokers(machine, AdminOf(client), findings);
+  ProbeRedis(machine,
+             {TextAt(broker, "broker.redis"), TextAt(broker, "broker.redis_user"),
+              TextAt(broker, "broker.redis_password_file")},
+             findings);
 }
 
 }  // namespace skerry::cli::doctor

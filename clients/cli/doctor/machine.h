@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "clients/cli/doctor/redis_ping.h"
 #include "common/keys/link_keys.h"
 #include "common/result.h"
 #include "common/units.h"
@@ -76,6 +77,7 @@ class Machine {
   virtual Result<std::vector<std::string>> Resolve(const std::string& host, Millis patience) = 0;
   /// What keeps the broker there from letting that key in, or nothing: client::TryHandshake.
   virtual Status TryHandshake(const keys::LinkSettings& at, keys::Role role, Millis patience) = 0;
+  virtual Status PingRedis(const std::string& endpoint, const RedisLogin& login, Millis patience) = 0;
   /// Of each endpoint, the errno of connecting to it; 0: somebody listens.
   virtual std::vector<int> Connect(const std::vector<std::string>& endpoints, Millis patience) = 0;
 };

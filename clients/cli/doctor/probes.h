@@ -38,6 +38,14 @@ struct ConfiguredBrokers {
 };
 /// Each address is tried, and by TCP whether the broker there lets the key in.
 void ProbeBrokers(Machine& machine, const ConfiguredBrokers& configured, Findings& findings);
+/// What a broker is configured to share rates through.
+struct ConfiguredRedis {
+  std::string address;  ///< empty: none
+  std::string user;
+  std::string password_file;
+};
+/// Whether it answers, and takes the password.
+void ProbeRedis(Machine& machine, const ConfiguredRedis& configured, Findings& findings);
 /// One endpoint of the configuration: free, ours, or somebody else's.
 void ProbeEndpoint(Machine& machine, const std::string& endpoint, Findings& findings);
 

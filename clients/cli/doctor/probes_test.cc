@@ -349,6 +349,54 @@ TEST_F(Configured, TellsWhichBrokersLetItsKeyIn) {
                    "FAIL  client_brokers: tcp://127.0.0.1:8: this endpoint of the broker needs a key"}));
 }
 
+TEST_F(Configured, TriesOperatorsKeysAtTheirDoor) {
+  Prints("skerry", 0,
+         "# read: x\n[client]\nadmin = [\"tcp://10.0.0.1:9\", \"tcp://10.0.0.2:9\", \"ipc:///none/a\", "
+         "\"tcp://10.0.0.3:9\"]\nkey = \"/k\"\nadmin_key = \"/a\"\nbroker_key = \"theirs\"\n",
+         "");
+  machine_.listeners = {"tcp://10.0.0.1:9", "tcp://10.0.0.2:9"};
+  machine_.keys_refused["tcp://10.0.0.2:9 /a theirs"] = "admin_key: /a is a key of a client";
+  const Words lines = Lines();
+  EXPECT_EQ(Words(lines.begin() + 4, lines.end()),
+            (Words{"ok    client_admin: tcp://10.0.0.1:9: lets this key in",
+                   "FAIL  client_admin: tcp://10.0.0.2:9: admin_key: /a is a key of a client",
+                   "warn  client_admin: ipc:///none/a: Connection refused",
+                   "warn  client_admin: tcp://10.0.0.3:9: Connection refused"}));
+}
+
+TEST_F(Configured, LooksAtTheBrokersAdminEndpoints) {
+  Prints("skerry-broker", 0, "# read: x\n[broker]\nadmin = [\"ipc:///run/s/a\", \"ipc:///nonexist/x/a\"]\n",
+         "");
+  const Words lines = Lines();
+  EXPECT_EQ(Words(lines.begin() + 3, lines.end()),
+            (Words{"ok    endpoint: ipc:///run/s/a: free",
+                   "warn  endpoint: ipc:///nonexist/x/a: the folder /nonexist/x is not there"}));
+}
+
+TEST_F(Configured, AsksTheRedisThatRatesAreSharedThrough) {
+  const auto with = [&](const std::string& settings) {
+    Prints("skerry-broker", 0, "# read: x\n[broker]\n" + settings, "");
+    return Lines().back();
+  };
+  const std::string refused = with("redis = \"127.0.0.1:27055/3\"\n");
+  EXPECT_EQ(refused, "warn  redis: 127.0.0.1:27055/3: Connection refused");
+  machine_.redis["tcp://127.0.0.1:27055"] = ":";
+  EXPECT_EQ(with("redis = \"127.0.0.1:27055/3\"\n"), "ok    redis: 127.0.0.1:27055/3: answers");
+  EXPECT_EQ(with("redis = \"redis.lan:1\"\n"), "warn  redis: redis.lan:1: the name has no address");
+  machine_.hosts["redis.lan"] = {"fd00::1"};
+  machine_.redis["tcp://[fd00::1]:1"] = ":";
+  EXPECT_EQ(with("redis = \"redis.lan:1\"\n"), "ok    redis: redis.lan:1: answers");
+  machine_.redis["ipc:///run/redis"] = "ada:secret";
+  const std::string local = "redis = \"/run/redis\"\nredis_user = \"ada\"\nredis_password_file = \"/p\"\n";
+  EXPECT_EQ(with(local), "FAIL  redis: /p: cannot be read");
+  machine_.files["/p"] = "\n";
+  EXPECT_EQ(with(local), "FAIL  redis: /p: holds no password");
+  machine_.files["/p"] = "wrong\n";
+  EXPECT_EQ(with(local), "warn  redis: /run/redis: says WRONGPASS");
+  machine_.files["/p"] = "secret\n";
+  EXPECT_EQ(with(local), "ok    redis: /run/redis: answers");
+}
+
 TEST_F(Configured, WarnsOfAFolderThatIsNotThereOrNotOurs) {
   machine_.read_only["/run/s"] = true;
   EXPECT_EQ(Lines().back(), "warn  endpoint: ipc:///run/s/clients: this user may not write to /run/s");

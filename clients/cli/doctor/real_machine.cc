@@ -200,6 +200,9 @@ class Real : public Machine {
   Status TryHandshake(const keys::LinkSettings& at, keys::Role role, Millis patience) override {
     return client::TryHandshake(at, role, patience);
   }
+  Status PingRedis(const std::string& endpoint, const RedisLogin& login, Millis patience) override {
+    return doctor::PingRedis(endpoint, login, patience);
+  }
   std::vector<int> Connect(const std::vector<std::string>& endpoints, Millis patience) override {
     return TryConnect(endpoints, patience);
   }

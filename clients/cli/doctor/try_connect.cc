@@ -3,9 +3,11 @@
 #include <netdb.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <memory>
 
 #include "clients/cpp/ipc_socket.h"
@@ -39,6 +41,17 @@ int ErrorOf(int socket_of) {
   return getsockopt(socket_of, SOL_SOCKET, SO_ERROR, &error, &size) == 0 ? error : errno;
 }
 
+int BeginLocally(std::string_view path, Fd& socket_of) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return ENAMETOOLONG;
+  std::copy(path.begin(), path.end(), address.sun_path);
+  socket_of = Fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket_of.valid()) return errno;
+  return connect(socket_of.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ? 0
+                                                                                                    : errno;
+}
+
 }  // namespace
 
 std::vector<int> TryConnect(const std::vector<std::string>& endpoints, Millis patience) {
@@ -69,6 +82,21 @@ std::vector<int> TryConnect(const std::vector<std::string>& endpoints, Millis pa
   }
   std::replace(errors.begin(), errors.end(), EINPROGRESS, ETIMEDOUT);
   return errors;
+}
+
+Result<Fd> ConnectTo(const std::string& endpoint, TimePoint until) {
+  Fd socket_of;
+  int error = endpoint.starts_with(kIpc)
+                  ? BeginLocally(std::string_view(endpoint).substr(kIpc.size()), socket_of)
+                  : Begin(endpoint, socket_of);
+  if (error == EINPROGRESS) {
+    const auto left = std::chrono::ceil<Millis>(until - SteadyClock::now());
+    pollfd writable{socket_of.get(), POLLOUT, 0};
+    const bool ready = left > Millis(0) && poll(&writable, 1, static_cast<int>(left.count())) > 0;
+    error = ready ? ErrorOf(socket_of.get()) : ETIMEDOUT;
+  }
+  if (error != 0) return Fail(ErrorKind::kUnavailable, std::strerror(error));
+  return socket_of;
 }
 
 }  // namespace skerry::cli::doctor

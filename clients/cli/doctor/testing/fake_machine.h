@@ -79,6 +79,13 @@ class FakeMachine : public Machine {
     const auto found = keys_refused.find(at.endpoint + " " + at.key_file + " " + at.broker_key);
     return found == keys_refused.end() ? Status() : Fail(ErrorKind::kUnavailable, found->second);
   }
+  Status PingRedis(const std::string& endpoint, const RedisLogin& login, Millis) override {
+    const auto found = redis.find(endpoint);
+    if (found == redis.end()) return Fail(ErrorKind::kUnavailable, "Connection refused");
+    if (found->second != login.user + ":" + login.password)
+      return Fail(ErrorKind::kUnavailable, "says WRONGPASS");
+    return {};
+  }
   std::vector<int> Connect(const std::vector<std::string>& endpoints, Millis) override {
     std::vector<int> errors;
     for (const std::string& endpoint : endpoints)
@@ -88,6 +95,7 @@ class FakeMachine : public Machine {
 
   std::map<std::string, std::vector<std::string>> hosts;
   std::set<std::string> listeners;
+  std::map<std::string, std::string> redis;         // by endpoint: user:password
   std::map<std::string, std::string> keys_refused;  // by endpoint, key's file and broker's key: why
   std::map<std::string, std::string> files;
   std::map<std::string, std::vector<std::string>> folders;
