@@ -14,6 +14,8 @@ constexpr Millis kPatience{3'000};
 std::optional<std::string> WaitingNotice::Check(std::uint64_t unfinished, const LinkHealth& link,
                                                 TimePoint now) {
   if (!link.answers) {
+    // It is not looked for any more: why is about to be told.
+    if (link.gives_up_in <= Millis(0)) return std::nullopt;
     if (std::exchange(lost_, true)) return std::nullopt;
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(link.gives_up_in).count();
     return std::string(link.stopped ? "the broker was stopped" : "the broker does not answer") +

@@ -55,6 +55,13 @@ TEST(WaitingNotice, ABrokerThatDoesNotAnswerIsNotCalledBusyAndItsReturnIsSaid) {
   EXPECT_TRUE(notice.Check(2, kLinked, kStart + Millis(23'100)));
 }
 
+TEST(WaitingNotice, WhatIsGivenUpNowIsNotSaidToBeLookedFor) {
+  WaitingNotice notice;
+  EXPECT_FALSE(notice.Check(2, {false, Millis(0)}, kStart));
+  EXPECT_FALSE(notice.Check(2, {false, Millis(-1)}, kStart));
+  EXPECT_TRUE(notice.Check(2, {false, Millis(1)}, kStart));
+}
+
 TEST(WaitingNotice, ABrokerWhoseHeartbeatIsOverdueIsNotYetCalledBusy) {
   WaitingNotice notice;
   notice.Check(2, kLinked, kStart);

@@ -234,7 +234,8 @@ class Up {
     if (core_.state() != UpState::kServing) return;
     // For whoever reads it by eye, and for scripts that wait for the first line.
     std::printf("READY: jobs are taken on %s\n", clients_.front().c_str());
-    std::printf("%s/skerry run JOBS.jsonl --broker %s\n", binaries_.c_str(), clients_.front().c_str());
+    // By the endpoint that needs no key, where the broker has keys.
+    std::printf("%s/skerry run JOBS.jsonl --broker %s\n", binaries_.c_str(), OwnOf(clients_).c_str());
     std::printf("%s/skerry top --admin %s\n", binaries_.c_str(), admin_.c_str());
     std::fflush(stdout);
   }
