@@ -16,7 +16,7 @@
 #include "common/wire/admin.h"
 #include "common/wire/admin_codec.h"
 
-namespace skerry::cli::testing {
+namespace skerry::testing {
 
 class PlayedBroker {
  public:
@@ -89,4 +89,4 @@ class PlayedBroker {
   std::thread thread_;
 };
 
-}  // namespace skerry::cli::testing
+}  // namespace skerry::testing
