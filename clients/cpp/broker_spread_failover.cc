@@ -119,7 +119,7 @@ void BrokerSpread::MoveRefused(Member& member, TimePoint now) {
     auto* other = Choose(job.spec, job.shares_code ? job.spec.code_hash : "", now);
     if (other == nullptr && job.spec.turn.empty()) return;
     if (other == nullptr || other->second.core->Refuses(now)) continue;
-    Place(member.core->TakeRefused(id), *other, now);
+    Place(member.core->TakeRefused(id, now), *other, now);
     ++counts_.refused;
   }
 }

@@ -143,7 +143,7 @@ void ClientCore::OnWelcome(const wire::Welcome& welcome, TimePoint now) {
   }
   std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) { return a->number < b->number; });
   for (Job* job : jobs) {
-    job->resent = true;
+    job->resent = welcome.resumed && job->may_be_there();
     if (first || welcome.resumed || job->stage == JobStage::kUnsent) {
       SendJob(*job);
     } else {
@@ -192,7 +192,7 @@ void ClientCore::OnFinal(const wire::Final& final, std::vector<std::string>& pay
   Job* job = Find(final.id);
   if (job == nullptr && DropLate(final.id)) return;
   if (job == nullptr) return OnStrayFinal(final.id);
-  if (job->stage != JobStage::kSent) return NoteAcknowledged(final.id);
+  if (!job->may_be_there()) return NoteAcknowledged(final.id);
   if (WaitsOut(*job, final, now)) return;
   if (final.ok || final.code != Code::kOverloaded) refuses_since_.reset();
   NoteAttempt(*job, final.attempt);

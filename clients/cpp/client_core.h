@@ -70,10 +70,12 @@ class ClientCore final : public JobPort {
     bool carried = false;           // that brought its code
     bool needed = false;            // NEED has come for it
     bool must_carry = false;
-    bool resent = false;  // its last SUBMIT followed a WELCOME
+    bool resent = false;  // more than one SUBMIT may be there: a refusal need not be the last one's
     /// Brokers that were lost, or have forgotten it, after it was sent to them: it may have run there...
     std::uint32_t sent_before = 0;
     bool begun_before = false;  // ...and at one of them it has begun, which is what its deadline asked for
+    /// Whether its broker may have it, as far as the client knows.
+    bool may_be_there() const { return stage == JobStage::kSent || resent; }
     std::uint64_t own_bytes() const { return (shares_code ? 0 : code->size()) + input->size(); }
   };
 
@@ -121,11 +123,12 @@ class ClientCore final : public JobPort {
   std::vector<Job> Withdraw(Scope scope);
   /// Goes on with a job that another core had; its deadline has less time left.
   void Adopt(Job job, TimePoint now);
-  /// What this broker had no room for, in the order of submission; it waits to be submitted here again.
+  /// What this broker had no room for and may go elsewhere, in the order of submission; it waits to be
+  /// submitted here again.
   std::vector<JobId> Refused() const;
   const Job& JobOf(const JobId& id) const { return jobs_.at(id); }
-  /// One of these, which has not run here.
-  Job TakeRefused(const JobId& id) { return TakeOut(jobs_.find(id)); }
+  /// One of these. It has not run here; where that is not certain it may run again, and is cancelled here.
+  Job TakeRefused(const JobId& id, TimePoint now);
   /// The broker has said that it has no room, and when to ask again.
   bool Refuses(TimePoint now) const { return now < refuses_until_; }
   /// For so long already, in which it has told of no job that runs or has run.

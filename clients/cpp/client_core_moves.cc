@@ -19,7 +19,7 @@ constexpr std::size_t kMostWithdrawn = 65'536;
 std::vector<ClientCore::Job> ClientCore::Withdraw(Scope scope) {
   std::vector<JobId> ids;
   for (const auto& [id, job] : jobs_) {
-    const bool unsent = job.stage != JobStage::kSent;
+    const bool unsent = !job.may_be_there();
     const bool may = scope == Scope::kMayRunAgain && !job.cancelled &&
                      AllowsAnotherRun(job.spec.retry, !job.calls.empty());
     if (unsent || may) ids.push_back(id);
@@ -36,7 +36,7 @@ ClientCore::Job ClientCore::TakeOut(std::unordered_map<JobId, Job>::iterator at)
   jobs_.erase(at);
   ReleaseCode(job);
   refused_.erase(job.number);
-  if (job.stage == JobStage::kSent && withdrawn_.size() < kMostWithdrawn)
+  if (job.may_be_there() && withdrawn_.size() < kMostWithdrawn)
     withdrawn_[job.spec.id] = {TimePoint::max(), job.spec.deadline_ms};
   NoteLost(job);
   if (job.noticed) events_.emplace_back(JobRestarted{job.spec.id});
@@ -45,7 +45,7 @@ ClientCore::Job ClientCore::TakeOut(std::unordered_map<JobId, Job>::iterator at)
 
 /// The broker that had it can say nothing of it any more: what is known of its run there stays.
 void ClientCore::NoteLost(Job& job) {
-  if (job.stage != JobStage::kSent) return;
+  if (!job.may_be_there()) return;
   ++job.sent_before;
   if (job.noticed || !job.calls.empty() || job.attempt > 1) job.begun_before = true;
 }

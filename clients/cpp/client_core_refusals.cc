@@ -112,7 +112,6 @@ void ClientCore::SubmitDueAgain(TimePoint now) {
       }
       ++sent;
     }
-    job->resent = false;
     SendJob(*job);
   }
   if (sent > 0) burst_ *= 2;
@@ -122,8 +121,22 @@ void ClientCore::SubmitDueAgain(TimePoint now) {
 std::vector<JobId> ClientCore::Refused() const {
   std::vector<JobId> ids;
   ids.reserve(refused_.size());
-  for (const auto& [number, id] : refused_) ids.push_back(id);
+  for (const auto& [number, id] : refused_) {
+    const Job& job = jobs_.at(id);
+    const bool may = !job.resent || (!job.cancelled && AllowsAnotherRun(job.spec.retry, !job.calls.empty()));
+    if (may) ids.push_back(id);
+  }
   return ids;
+}
+
+ClientCore::Job ClientCore::TakeRefused(const JobId& id, TimePoint now) {
+  Job job = TakeOut(jobs_.find(id));
+  // Submitted again behind a WELCOME, and refused before that or then: in the first case it may be there now.
+  if (const auto left = withdrawn_.find(id); left != withdrawn_.end() && job.resent) {
+    left->second.told = now;
+    if (link_ == LinkState::kLinked) Put(wire::Cancel{id, LeaseId()});
+  }
+  return job;
 }
 
 }  // namespace skerry::client

@@ -135,7 +135,7 @@ void ClientCore::Cancel(const JobId& id) {
   Job* job = Find(id);
   if (job == nullptr || job->cancelled || link_ == LinkState::kFailed) return;
   job->cancelled = true;
-  if (job->stage != JobStage::kSent) {
+  if (!job->may_be_there()) {
     const bool sent = job->sent_before > 0;
     return Finish(*job, Ended(Code::kCancelled, sent ? "cancelled" : "cancelled before it was sent", 1));
   }

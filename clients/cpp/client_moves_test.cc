@@ -143,7 +143,7 @@ TEST_F(Moves, OfAJobThatTheFirstRefusedTheLaterOnesWordCounts) {
   refusal.seq = 1;
   lost_.OnMessage(refusal, {""}, now_);
   ASSERT_EQ(lost_.Refused(), std::vector<JobId>{JobId("j")});
-  core_.Adopt(lost_.TakeRefused(JobId("j")), now_);
+  core_.Adopt(lost_.TakeRefused(JobId("j"), now_), now_);
   EndsWith(Code::kExpired, "too late", false);
   EXPECT_FALSE(OnlyError().started);
 }
@@ -234,12 +234,55 @@ TEST_F(Moves, ARefusalWhoseAcknowledgementWasLostIsHeardAgain) {
   EXPECT_EQ(std::get<wire::Ack>(acks[0].header).ids, std::vector<std::string>{"j"});
   now_ += Millis(250);
   lost_.OnTick(now_);
-  lost_.OnMessage(refusal, {""}, now_);  // told twice: the job that has come since is another
-  bool submitted = false;
-  for (const auto& send : lost_.TakeSends())
-    submitted = submitted || std::holds_alternative<wire::Submit>(send.header);
-  EXPECT_TRUE(submitted);
+  EXPECT_EQ(lost_.TakeSends().size(), 1u) << "a SUBMIT";
+}
+
+/// The link breaks before the client has heard of its job, which it submits again: the refusal that comes
+/// then may be of the first SUBMIT, and the second be taken.
+class RefusedOnANewLink : public Moves {
+ protected:
+  void RefuseBehindWelcome(Retry retry) {
+    SubmitToTheFirst(0, retry);
+    lost_.GiveLinkUp(now_);
+    lost_.TakeSends();
+    wire::Welcome welcome = Linked();
+    welcome.resumed = true;
+    lost_.OnMessage(welcome, {}, now_);
+    lost_.TakeSends();
+    wire::Final refusal;
+    refusal.id = JobId("j");
+    refusal.code = Code::kOverloaded;
+    refusal.retry_after_ms = 250;
+    refusal.seq = 1;
+    lost_.OnMessage(refusal, {""}, now_);
+    lost_.TakeSends();
+  }
+};
+
+TEST_F(RefusedOnANewLink, AJobThatMayRunOnceOnlyStays) {
+  RefuseBehindWelcome(Retry::kNever);
   EXPECT_TRUE(lost_.Refused().empty());
+  EXPECT_TRUE(lost_.Withdraw(ClientCore::Scope::kNotSent).empty());
+  // It had been taken, and has run.
+  wire::Final final;
+  final.id = JobId("j");
+  final.ok = true;
+  final.seq = 2;
+  lost_.OnMessage(final, {"7"}, now_);
+  const auto events = lost_.TakeEvents();
+  ASSERT_EQ(events.size(), 1u);
+  EXPECT_EQ(std::get<JobFinal>(events[0]).outcome.value, "7");
+}
+
+TEST_F(RefusedOnANewLink, AJobThatMayRunAgainGoesElsewhereAndIsCancelledThere) {
+  RefuseBehindWelcome(Retry::kSafe);
+  ASSERT_EQ(lost_.Refused().size(), 1u);
+  const ClientCore::Job job = lost_.TakeRefused(JobId("j"), now_);
+  EXPECT_EQ(job.sent_before, 1u) << "it may have run";
+  const auto sends = lost_.TakeSends();
+  ASSERT_EQ(sends.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<wire::Cancel>(sends[0].header));
+  EXPECT_TRUE(lost_.Remembers(JobId("j"), now_));
 }
 
 }  // namespace
