@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "clients/cli/admin/testing/played_broker.h"
 #include "clients/cli/admin/worker_name.h"
+#include "clients/cpp/testing/played_broker.h"
 #include "clients/cpp/testing/test_folder.h"
 
 namespace skerry::cli {
