@@ -147,7 +147,7 @@ Result<Resident> ResidentBytes(const Setting& setting, std::uint64_t jobs) {
   std::vector<std::unique_ptr<WireClient>> clients;
   for (std::uint64_t i = 0; i < jobs / kPerClient; ++i) {
     clients.push_back(std::make_unique<WireClient>(context, (*pool)->clients(), FarSide::kBroker));
-    if (auto greeted = clients.back()->Greet(); !greeted) return Fail(greeted.error());
+    if (auto greeted = clients.back()->Greet(Hears::kAccepted); !greeted) return Fail(greeted.error());
   }
   const auto connected = ReadResidentBytes((*pool)->broker_pid());
   if (!connected) return Fail(connected.error());

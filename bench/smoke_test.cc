@@ -57,6 +57,13 @@ TEST(SkerryBench, MoreWorkersRunMoreJobsThatWait) {
   EXPECT_TRUE(simulated) << ran.out;
 }
 
+TEST(SkerryBench, MeasuresTheBrokerToTheEnd) {
+  const Ran ran = RunBench("broker --quick --json --workload trivial --rounds 1 --stretch-ms 50");
+  ASSERT_EQ(ran.status, 0) << ran.out;
+  for (const char* figure : {"\"ratio\":", "\"residentBytesPerJob\":", "\"nsPerJob\":"})
+    EXPECT_NE(ran.out.find(figure), std::string::npos) << figure << ran.out;
+}
+
 TEST(SkerryBench, RefusesWhatItDoesNotKnowAndSaysWhatThereIs) {
   const Ran bench = RunBench("engin");
   EXPECT_EQ(bench.status, 2);

@@ -35,12 +35,12 @@ WireClient::WireClient(zmq::context_t& context, const std::string& endpoint, Far
   socket_.connect(endpoint);
 }
 
-Status WireClient::Greet() {
+Status WireClient::Greet(Hears hears) {
   if (far_side_ == FarSide::kRelay) return {};
   wire::Hello hello;
   hello.session = SessionId(RandomHex(8));
   hello.tenant = TenantId("bench");
-  hello.capabilities = {std::string(wire::kQuietCapability)};
+  if (hears == Hears::kFinals) hello.capabilities = {std::string(wire::kQuietCapability)};
   SendFrames(socket_, {wire::Encode(hello)});
   for (const TimePoint end = SteadyClock::now() + kGreeting; !welcomed_;) {
     if (SteadyClock::now() >= end) return Fail(ErrorKind::kUnavailable, "the broker does not answer");

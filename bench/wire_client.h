@@ -22,6 +22,9 @@ namespace skerry::bench {
 
 enum class FarSide : std::uint8_t { kBroker, kRelay };
 
+/// Whether a client wants to hear that a job is queued.
+enum class Hears : bool { kFinals, kAccepted };
+
 /// Frames of one message, the first being the header.
 void SendFrames(zmq::socket_t& socket, const std::vector<std::string_view>& frames);
 
@@ -30,11 +33,11 @@ class WireClient {
   WireClient(zmq::context_t& context, const std::string& endpoint, FarSide far_side);
 
   /// Waits for the WELCOME; nothing to do with a relay.
-  Status Greet();
+  Status Greet(Hears hears = Hears::kFinals);
   void Submit(const JobSpec& job, std::string_view code, std::string_view input);
   /// The next final, nothing within `patience`, or why there will be none.
   Result<std::optional<wire::Final>> NextFinal(Millis patience);
-  /// How many jobs the broker has said to have queued.
+  /// How many jobs the broker has said to have queued, to who hears of it.
   std::uint64_t accepted() const { return accepted_; }
 
  private:
