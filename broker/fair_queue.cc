@@ -198,6 +198,13 @@ void FairQueue::Refresh(FairTenant& tenant) {
   tenant.listed = may;
 }
 
+std::int64_t FairQueue::Bounded(const FairTenant& tenant, std::int64_t cost_us) const {
+  const auto weight = static_cast<std::int64_t>(tenant.share.weight);
+  const auto behind = static_cast<std::int64_t>(tenant.tag.first - Beginning()) / kPerMicro * weight;
+  const std::int64_t most = kMostBehindUs * static_cast<std::int64_t>(running_ + 1) * weight;
+  return std::min(cost_us, std::max<std::int64_t>(most - behind, 0));
+}
+
 void FairQueue::Charge(FairTenant& tenant, std::int64_t cost_us) {
   const std::int64_t by = cost_us * kPerMicro / static_cast<std::int64_t>(tenant.share.weight);
   const FairTag tag = {Moved(tenant.tag.first, by), tenant.tag.second};
@@ -278,11 +285,13 @@ void FairQueue::Start(Job& job, std::uint64_t cost_us) {
   FairTenant& tenant = *user.tenant;
   floor_ = std::max(floor_, tenant.tag.first);
   tenant.user_floor = std::max(tenant.user_floor, user.tag.first);
-  Charge(user, static_cast<std::int64_t>(cost_us));
-  Charge(tenant, static_cast<std::int64_t>(cost_us));
+  const std::int64_t charged = Bounded(tenant, static_cast<std::int64_t>(cost_us));
+  Charge(user, charged);
+  Charge(tenant, charged);
   job.lease->tenant = &tenant;
-  job.lease->charged_us = cost_us;
+  job.lease->charged_us = static_cast<std::uint64_t>(charged);
   ++tenant.running;
+  ++running_;
   --tenant.queued;
   Unlink(job);
   Refresh(tenant);
@@ -291,7 +300,9 @@ void FairQueue::Start(Job& job, std::uint64_t cost_us) {
 void FairQueue::Stop(const Job& job, std::uint64_t cost_us) {
   if (job.lease == nullptr || job.lease->tenant == nullptr) return;
   FairTenant& tenant = *job.lease->tenant;
-  const auto more = static_cast<std::int64_t>(cost_us) - static_cast<std::int64_t>(job.lease->charged_us);
+  --running_;
+  const auto more =
+      Bounded(tenant, static_cast<std::int64_t>(cost_us) - static_cast<std::int64_t>(job.lease->charged_us));
   const auto user = tenant.users.find(job.account ? job.account->user : UserId());
   if (user != tenant.users.end()) Charge(user->second, more);
   Charge(tenant, more);

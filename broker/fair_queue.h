@@ -10,6 +10,10 @@
 // a hundred jobs charged too much would be a lead of a hundred jobs over all who came meanwhile. Users of a
 // tenant share alike, the same way.
 //
+// Nor is anybody made to wait for long for what he has had: jobs that waited for a client behind a broken
+// link held their slots meanwhile, and that must not cost their tenant the time after it. So a tenant is
+// never further behind than kMostBehind for each job that runs then.
+//
 // A job of priority p goes before those that have waited less than p times `ageing` longer: high priorities
 // go first, and no low one waits for ever.
 //
@@ -89,6 +93,7 @@ struct FairTenant {
 class FairQueue {
  public:
   static constexpr std::size_t kMaxIdle = 4096;
+  static constexpr std::int64_t kMostBehindUs = 500'000;
 
   using ShareOf = std::function<Share(const TenantId&)>;
   FairQueue(ShareOf share_of, Millis ageing) : share_of_(std::move(share_of)), ageing_(ageing) {}
@@ -160,6 +165,8 @@ class FairQueue {
   void Release(OfSession& of_session);
   void Refresh(FairTenant& tenant);
   static void Charge(FairUser& user, std::int64_t cost_us);
+  /// What it is charged at the most, so that it is not too far behind.
+  std::int64_t Bounded(const FairTenant& tenant, std::int64_t cost_us) const;
   void Charge(FairTenant& tenant, std::int64_t cost_us);
   // Those who have nothing here are forgotten where nothing is lost by it.
   static void ForgetIdleUsers(FairTenant& tenant);
@@ -180,6 +187,7 @@ class FairQueue {
   std::uint64_t floor_ = 0;  // where tenants begin, or lower where one that waits is
   std::uint64_t next_serial_ = 1;
   std::size_t held_ = 0;
+  std::uint64_t running_ = 0;
 };
 
 }  // namespace skerry::broker

@@ -69,6 +69,21 @@ TEST(FairQueue, WhatCountsIsCostAndNotTheNumberOfJobs) {
   EXPECT_EQ(got["short"], 50);
 }
 
+TEST(FairQueue, OfWhatATenantHasHadNoMoreIsHeldAgainstItThanHalfASecondForEachJobThatRuns) {
+  Bench bench;
+  Job* const long_one = bench.Submit({.tenant = "a"});
+  bench.Submit({.tenant = "a"});
+  for (int i = 0; i < 1'000; ++i) bench.Submit({.tenant = "b"});
+  ASSERT_EQ(bench.Run(1'000), long_one);
+  bench.End(long_one, 60'000'000);
+  int others = 0;
+  for (Job* job = bench.Run(1'000); job->account->tenant == TenantId("b"); job = bench.Run(1'000)) {
+    bench.End(job, 1'000);
+    ++others;
+  }
+  EXPECT_NEAR(others, FairQueue::kMostBehindUs / 1'000, 2);
+}
+
 TEST(FairQueue, AnEstimateIsPutRightWhenTheJobHasEnded) {
   Bench bench;
   for (int i = 0; i < 20; ++i) {
