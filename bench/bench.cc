@@ -28,7 +28,7 @@ const std::vector<Bench>& AllBenches() {
        true, &RunLatencyBench},
       {"overload", "5× as many jobs as the pool can run: what it still completes, how fast it refuses", true,
        &RunOverloadBench},
-      {"scaling", "two and four workers beside one; the core with 10,000 workers and 10,000 tenants", true,
+      {"scaling", "two and four workers beside one; the core with 10,000 workers and 10,000 tenants", false,
        &RunScalingBench},
       {"costs", "CPU time of a job by part: client, broker, worker, cell, isolate", true, &RunCostsBench},
       {"peers", "isolated-vm, worker_threads, node, workerd and QuickJS (installs them with npm)", false,

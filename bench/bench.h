@@ -28,7 +28,7 @@ struct Plan {
 // Odd, so that the median is a round that was measured.
 inline constexpr Plan kFullPlan{9, Millis(3000), Millis(1000), 10'000};
 /// All benches of the default set within a minute.
-inline constexpr Plan kQuickPlan{3, Millis(500), Millis(200), 1'000};
+inline constexpr Plan kQuickPlan{3, Millis(300), Millis(100), 1'000};
 
 /// Enough that no slot waits for the client: its round trip hides behind as many queued jobs again.
 inline constexpr std::uint64_t kInFlightPerCore = 8;

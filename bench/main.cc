@@ -16,7 +16,7 @@ namespace skerry::bench {
 namespace {
 
 constexpr const char* kExamples = R"(Examples
-  ./dev bench --quick                     all but peers, within a minute
+  ./dev bench --quick                     all but peers and scaling, within a minute
   ./dev bench                             the same, longer and over more workloads: some 25 minutes
   ./dev bench stack --workload trivial    one bench, one workload
   ./dev bench peers                       beside other sandboxes; installs them with npm first
@@ -104,17 +104,19 @@ int Main(int argc, char** argv) {
   std::vector<std::string> names;
   for (const Bench& bench : AllBenches()) names.emplace_back(bench.name);
   CLI::App app(About(), "skerry-bench");
-  app.add_option("benches", options.benches, "which; none: all but peers")->check(CLI::IsMember(names));
+  app.add_option("benches", options.benches, "which; none: all but peers and scaling")
+      ->check(CLI::IsMember(names));
   app.add_option("-w,--workload", options.workloads, "instead of each bench's own choice; may be repeated")
       ->allow_extra_args(false);
   app.add_flag("--json", options.json, "one JSON object a line");
-  app.add_flag("--quick", options.quick, "fewer and shorter rounds: all but peers within a minute");
+  app.add_flag("--quick", options.quick,
+               "fewer and shorter rounds: all but peers and scaling within a minute");
   app.add_option("--cores", options.cores,
                  "loops and peers beside each other (default: this machine's cores)")
       ->check(CLI::Range(1u, 1024u));
   app.add_option("--rounds", options.rounds, "turns of each side (default: 9; quick: 3)")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--stretch-ms", options.stretch_ms, "of each turn, ms (default: 3000; quick: 500)")
+  app.add_option("--stretch-ms", options.stretch_ms, "of each turn, ms (default: 3000; quick: 300)")
       ->check(CLI::Range(10, 600'000));
   try {
     app.parse(argc, argv);
