@@ -11,8 +11,9 @@ LibraryNames Sorted(std::span<const std::string> names) {
   return sorted;
 }
 
-TenantId TenantOf(const Job& job) {
-  return job.account ? job.account->tenant : TenantId();
+const TenantId& TenantOf(const Job& job) {
+  static const TenantId kNone;
+  return job.account ? job.account->tenant : kNone;
 }
 
 }  // namespace
@@ -42,7 +43,7 @@ bool DispatchQueue::HasRoomFor(const Payload& code, const Payload& input, Code k
 
 bool DispatchQueue::LeavesRoom(const TenantId& tenant) const {
   const auto held = held_.find(tenant);
-  if (held == held_.end()) return true;
+  if (held == held_.end() || held->second.jobs == 0) return true;
   const std::uint64_t jobs_free = max_jobs_ - std::min(max_jobs_, size_);
   const std::uint64_t bytes_free = max_bytes_.count() - std::min(max_bytes_.count(), bytes_);
   return held->second.jobs < kTimesFree * jobs_free && held->second.bytes < kTimesFree * bytes_free;
@@ -77,7 +78,11 @@ void DispatchQueue::Discount(Job& job) {
   // Code that jobs of several tenants' share counts for the one that brought it, and is dropped with the
   // last.
   held->second.bytes -= std::min(held->second.bytes, bytes);
-  if (--held->second.jobs == 0) held_.erase(held);
+  if (--held->second.jobs == 0) {
+    held->second.bytes = 0;
+    // Whose last job goes has another one soon, most of the time.
+    if (held_.size() > FairQueue::kMaxIdle) held_.erase(held);
+  }
   --size_;
   bytes_ -= bytes;
 }

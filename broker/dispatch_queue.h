@@ -96,7 +96,7 @@ class DispatchQueue {
   FairQueue fair_;
   std::map<std::pair<TimePoint, std::int64_t>, Job*> deadlines_;
   std::map<LibraryNames, Job*> parked_;                     // by libraries, sorted: the first of a list
-  std::unordered_map<TenantId, Held> held_;                 // by those that have jobs here
+  std::unordered_map<TenantId, Held> held_;                 // by those that have jobs here, or had
   std::unordered_map<const void*, std::uint64_t> sharers_;  // of a program's code: how many jobs
   std::size_t parked_count_ = 0;
   std::int64_t next_back_ = 1;
