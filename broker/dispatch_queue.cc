@@ -11,11 +11,6 @@ LibraryNames Sorted(std::span<const std::string> names) {
   return sorted;
 }
 
-const TenantId& TenantOf(const Job& job) {
-  static const TenantId kNone;
-  return job.account ? job.account->tenant : kNone;
-}
-
 }  // namespace
 
 std::uint64_t DispatchQueue::AddBytes(const Job& job) {
@@ -42,65 +37,53 @@ bool DispatchQueue::HasRoomFor(const Payload& code, const Payload& input, Code k
 }
 
 bool DispatchQueue::LeavesRoom(const TenantId& tenant) const {
-  const auto held = held_.find(tenant);
-  if (held == held_.end() || held->second.jobs == 0) return true;
+  const std::uint64_t jobs = fair_.QueuedOf(tenant);
   const std::uint64_t jobs_free = max_jobs_ - std::min(max_jobs_, size_);
   const std::uint64_t bytes_free = max_bytes_.count() - std::min(max_bytes_.count(), bytes_);
-  return held->second.jobs < kTimesFree * jobs_free && held->second.bytes < kTimesFree * bytes_free;
+  return jobs == 0 ||
+         (jobs < kTimesFree * jobs_free && fair_.QueuedBytesOf(tenant) < kTimesFree * bytes_free);
 }
 
 void DispatchQueue::Push(Job& job) {
-  Count(job, next_back_++);
-  fair_.Add(job);
+  Enter(job, next_back_++);
 }
 
 void DispatchQueue::PushFront(Job& job) {
-  Count(job, next_front_--);
-  fair_.Add(job);
+  Enter(job, next_front_--);
 }
 
-void DispatchQueue::Count(Job& job, std::int64_t order) {
+void DispatchQueue::Enter(Job& job, std::int64_t order) {
   job.order = order;
   if (job.deadline != Job::kNever) deadlines_.emplace(std::pair(job.deadline, order), &job);
   const std::uint64_t bytes = AddBytes(job);
-  Held& held = held_[TenantOf(job)];
-  ++held.jobs;
-  held.bytes += bytes;
   ++size_;
   bytes_ += bytes;
+  fair_.Add(job, bytes);
 }
 
-void DispatchQueue::Discount(Job& job) {
+void DispatchQueue::Discount(Job& job, std::uint64_t bytes) {
   if (job.deadline != Job::kNever) deadlines_.erase({job.deadline, job.order});
   job.order = 0;
-  const std::uint64_t bytes = DropBytes(job);
-  const auto held = held_.find(TenantOf(job));
-  // Code that jobs of several tenants' share counts for the one that brought it, and is dropped with the
-  // last.
-  held->second.bytes -= std::min(held->second.bytes, bytes);
-  if (--held->second.jobs == 0) {
-    held->second.bytes = 0;
-    // Whose last job goes has another one soon, most of the time.
-    if (held_.size() > FairQueue::kMaxIdle) held_.erase(held);
-  }
   --size_;
   bytes_ -= bytes;
 }
 
 void DispatchQueue::Remove(Job& job) {
   if (job.order == 0) return;
+  const std::uint64_t bytes = DropBytes(job);
   if (job.parked) {
     DropParked(job);
-    fair_.ForgetParked(job);
+    fair_.ForgetParked(job, bytes);
   } else {
-    fair_.Remove(job);
+    fair_.Remove(job, bytes);
   }
-  Discount(job);
+  Discount(job, bytes);
 }
 
 void DispatchQueue::Start(Job& job, std::uint64_t cost_us) {
-  fair_.Start(job, cost_us);
-  Discount(job);
+  const std::uint64_t bytes = DropBytes(job);
+  fair_.Start(job, cost_us, bytes);
+  Discount(job, bytes);
 }
 
 void DispatchQueue::Park(Job& job) {

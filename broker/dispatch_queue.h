@@ -78,25 +78,19 @@ class DispatchQueue {
   static constexpr std::uint64_t kBytesPerJob = 1024;
 
  private:
-  void Count(Job& job, std::int64_t order);
+  void Enter(Job& job, std::int64_t order);
   /// It waits here no more.
-  void Discount(Job& job);
+  void Discount(Job& job, std::uint64_t bytes);
   /// What its payloads count here, coming and going.
   std::uint64_t AddBytes(const Job& job);
   std::uint64_t DropBytes(const Job& job);
   void DropParked(Job& job);
-
-  struct Held {
-    std::uint64_t jobs = 0;
-    std::uint64_t bytes = 0;
-  };
 
   std::uint64_t max_jobs_;
   Bytes max_bytes_;
   FairQueue fair_;
   std::map<std::pair<TimePoint, std::int64_t>, Job*> deadlines_;
   std::map<LibraryNames, Job*> parked_;                     // by libraries, sorted: the first of a list
-  std::unordered_map<TenantId, Held> held_;                 // by those that have jobs here, or had
   std::unordered_map<const void*, std::uint64_t> sharers_;  // of a program's code: how many jobs
   std::size_t parked_count_ = 0;
   std::int64_t next_back_ = 1;

@@ -236,15 +236,22 @@ void FairQueue::Tidy(FairTenant& tenant) {
   }
 }
 
-void FairQueue::Add(Job& job) {
-  Link(job);
-  ++lines_.find(KeyOf(job))->second->user->tenant->queued;
+void FairQueue::Unqueue(FairTenant& tenant, std::uint64_t bytes) {
+  // What jobs share counts for the one that brought it, and is dropped with the last.
+  tenant.queued_bytes = --tenant.queued == 0 ? 0 : tenant.queued_bytes - std::min(tenant.queued_bytes, bytes);
 }
 
-void FairQueue::Remove(Job& job) {
+void FairQueue::Add(Job& job, std::uint64_t bytes) {
+  Link(job);
+  FairTenant& tenant = *lines_.find(KeyOf(job))->second->user->tenant;
+  ++tenant.queued;
+  tenant.queued_bytes += bytes;
+}
+
+void FairQueue::Remove(Job& job, std::uint64_t bytes) {
   FairTenant& tenant = *lines_.find(KeyOf(job))->second->user->tenant;
   Unlink(job);
-  --tenant.queued;
+  Unqueue(tenant, bytes);
   Tidy(tenant);
 }
 
@@ -256,9 +263,9 @@ void FairQueue::Unpark(Job& job) {
   Link(job);
 }
 
-void FairQueue::ForgetParked(const Job& job) {
+void FairQueue::ForgetParked(const Job& job, std::uint64_t bytes) {
   FairTenant& tenant = tenants_.at(job.account ? job.account->tenant : TenantId());
-  --tenant.queued;
+  Unqueue(tenant, bytes);
   Tidy(tenant);
 }
 
@@ -280,7 +287,7 @@ Job* FairQueue::Front() const {
   return next_.empty() ? nullptr : FrontOf(*next_.begin()->second);
 }
 
-void FairQueue::Start(Job& job, std::uint64_t cost_us) {
+void FairQueue::Start(Job& job, std::uint64_t cost_us, std::uint64_t bytes) {
   FairUser& user = *lines_.find(KeyOf(job))->second->user;
   FairTenant& tenant = *user.tenant;
   floor_ = std::max(floor_, tenant.tag.first);
@@ -292,7 +299,7 @@ void FairQueue::Start(Job& job, std::uint64_t cost_us) {
   job.lease->charged_us = static_cast<std::uint64_t>(charged);
   ++tenant.running;
   ++running_;
-  --tenant.queued;
+  Unqueue(tenant, bytes);
   Unlink(job);
   Refresh(tenant);
 }
@@ -369,6 +376,11 @@ void FairQueue::ReleaseAll() {
 std::uint64_t FairQueue::QueuedOf(const TenantId& tenant) const {
   const auto found = tenants_.find(tenant);
   return found == tenants_.end() ? 0 : found->second.queued;
+}
+
+std::uint64_t FairQueue::QueuedBytesOf(const TenantId& tenant) const {
+  const auto found = tenants_.find(tenant);
+  return found == tenants_.end() ? 0 : found->second.queued_bytes;
 }
 
 std::uint64_t FairQueue::RunningOf(const TenantId& tenant) const {

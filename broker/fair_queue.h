@@ -80,7 +80,8 @@ struct FairTenant {
   TenantId id;
   Share share;
   FairTag tag;
-  std::uint64_t queued = 0;  ///< parked ones included
+  std::uint64_t queued = 0;        ///< parked ones included
+  std::uint64_t queued_bytes = 0;  ///< of these
   std::uint64_t running = 0;
   std::size_t waiting = 0;       ///< users that have lines that are not held
   std::uint64_t user_floor = 0;  ///< where users begin, or lower where one that waits is
@@ -101,18 +102,18 @@ class FairQueue {
   FairQueue& operator=(const FairQueue&) = delete;
 
   /// Where its order says in its line: at one of the ends, or near.
-  void Add(Job& job);
+  void Add(Job& job, std::uint64_t bytes = 0);
   /// Out of it, and not to run.
-  void Remove(Job& job);
+  void Remove(Job& job, std::uint64_t bytes = 0);
   /// Out of its line, and counted as queued still; back with Unpark, or gone with Forget.
   void Park(Job& job);
   void Unpark(Job& job);
-  void ForgetParked(const Job& job);
+  void ForgetParked(const Job& job, std::uint64_t bytes = 0);
 
   /// Who is next of those that are neither held, nor set aside, nor of a tenant that runs all it may.
   Job* Front() const;
   /// It runs: out of its line, its tenant and user are charged. The job must have its lease already.
-  void Start(Job& job, std::uint64_t cost_us);
+  void Start(Job& job, std::uint64_t cost_us, std::uint64_t bytes = 0);
   /// It runs no more, and has cost this. Before its lease goes.
   void Stop(const Job& job, std::uint64_t cost_us);
 
@@ -126,6 +127,8 @@ class FairQueue {
   std::size_t held() const { return held_; }
 
   std::uint64_t QueuedOf(const TenantId& tenant) const;
+  /// What its queued jobs were said to hold when they came, and not yet when they went.
+  std::uint64_t QueuedBytesOf(const TenantId& tenant) const;
   std::uint64_t RunningOf(const TenantId& tenant) const;
   /// Shares have changed.
   void Reshare();
@@ -174,6 +177,8 @@ class FairQueue {
   std::uint64_t Beginning() const;
   static std::uint64_t Beginning(const FairTenant& tenant);
   void Tidy(FairTenant& tenant);
+  /// One job less waits.
+  static void Unqueue(FairTenant& tenant, std::uint64_t bytes);
   Job* FrontOf(const FairTenant& tenant) const;
 
   const ShareOf share_of_;
