@@ -58,7 +58,7 @@ FairUser& FairQueue::UserOf(FairTenant& tenant, const UserId& id) {
     user.id = id;
     user.tenant = &tenant;
     user.tag = {0, next_serial_++};
-  } else if (user.lines == 0) {
+  } else if (user.lines == 0 && user.running == 0) {
     tenant.idle_users.erase(user.tag);
   }
   return user;
@@ -138,9 +138,8 @@ void FairQueue::Drop(FairLine& line) {
   if (next != nullptr) next->previous_of_session = previous;
   if (of_session->second.first == nullptr) sessions_.erase(of_session);
   lines_.erase({line.session, line.account, line.priority});
-  if (--user.lines > 0) return;
-  user.tenant->idle_users.emplace(user.tag, &user);
-  ForgetIdleUsers(*user.tenant);
+  --user.lines;
+  Tidy(user);
 }
 
 void FairQueue::BeginWaiting(FairLine& line) {
@@ -152,12 +151,12 @@ void FairQueue::BeginWaiting(FairLine& line) {
 }
 
 std::uint64_t FairQueue::Beginning() const {
-  return next_.empty() ? floor_ : std::min(floor_, next_.begin()->first.first);
+  return next_.LeastCharged(floor_);
 }
 
 std::uint64_t FairQueue::Beginning(const FairTenant& tenant) {
   std::uint64_t least = tenant.user_floor;
-  for (const auto& [priority, users] : tenant.bands) least = std::min(least, users.begin()->first.first);
+  for (const auto& [priority, users] : tenant.bands) least = users.LeastCharged(least);
   return least;
 }
 
@@ -169,7 +168,7 @@ void FairQueue::EndWaiting(FairLine& line) {
 void FairQueue::Show(FairLine& line) {
   FairUser& user = *line.user;
   auto& lines = user.ready[line.priority];
-  if (lines.empty()) user.tenant->bands[line.priority].emplace(user.tag, &user);
+  if (lines.empty()) user.tenant->bands[line.priority].Insert(user);
   lines.emplace(line.first->order, &line);
   Refresh(*user.tenant);
 }
@@ -182,7 +181,7 @@ void FairQueue::Hide(FairLine& line) {
   if (!lines->second.empty()) return;
   user.ready.erase(lines);
   const auto band = tenant.bands.find(line.priority);
-  band->second.erase(user.tag);
+  band->second.Erase(user);
   if (band->second.empty()) tenant.bands.erase(band);
   Refresh(tenant);
 }
@@ -191,9 +190,9 @@ void FairQueue::Refresh(FairTenant& tenant) {
   const bool may = !tenant.bands.empty() && tenant.running < tenant.share.max_running;
   if (may == tenant.listed) return;
   if (may) {
-    next_.emplace(tenant.tag, &tenant);
+    next_.Insert(tenant);
   } else {
-    next_.erase(tenant.tag);
+    next_.Erase(tenant);
   }
   tenant.listed = may;
 }
@@ -205,21 +204,27 @@ std::int64_t FairQueue::Bounded(const FairTenant& tenant, std::int64_t cost_us) 
   return std::min(cost_us, std::max<std::int64_t>(most - behind, 0));
 }
 
-void FairQueue::Charge(FairTenant& tenant, std::int64_t cost_us) {
+void FairQueue::Charge(FairTenant& tenant, std::int64_t cost_us, std::int64_t slots) {
   const std::int64_t by = cost_us * kPerMicro / static_cast<std::int64_t>(tenant.share.weight);
   const FairTag tag = {Moved(tenant.tag.first, by), tenant.tag.second};
-  if (tenant.listed) Rekey(next_, tenant.tag, tag);
+  const std::uint64_t running = Moved(tenant.running, slots);
+  if (tenant.listed) next_.Rekey(tenant, tag, running);
   tenant.tag = tag;
+  tenant.running = running;
 }
 
-void FairQueue::Charge(FairUser& user, std::int64_t cost_us) {
+void FairQueue::Charge(FairUser& user, std::int64_t cost_us, std::int64_t slots) {
   const FairTag tag = {Moved(user.tag.first, cost_us * kPerMicro), user.tag.second};
-  for (const auto& [priority, lines] : user.ready) Rekey(user.tenant->bands.at(priority), user.tag, tag);
-  if (user.lines == 0) Rekey(user.tenant->idle_users, user.tag, tag);
+  const std::uint64_t running = Moved(user.running, slots);
+  for (const auto& [priority, lines] : user.ready) user.tenant->bands.at(priority).Rekey(user, tag, running);
   user.tag = tag;
+  user.running = running;
 }
 
-void FairQueue::ForgetIdleUsers(FairTenant& tenant) {
+void FairQueue::Tidy(FairUser& user) {
+  if (user.lines > 0 || user.running > 0) return;
+  FairTenant& tenant = *user.tenant;
+  tenant.idle_users.emplace(user.tag, &user);
   while (ForgetsFirst(tenant.idle_users, Beginning(tenant))) {
     const auto gone = tenant.users.find(tenant.idle_users.begin()->second->id);
     tenant.idle_users.erase(tenant.idle_users.begin());
@@ -273,7 +278,7 @@ Job* FairQueue::FrontOf(const FairTenant& tenant) const {
   Job* best = nullptr;
   TimePoint best_since;
   for (const auto& [priority, users] : tenant.bands) {
-    Job* job = users.begin()->second->ready.at(priority).begin()->second->first;
+    Job* job = users.Next()->ready.at(priority).begin()->second->first;
     // As if it had come so much earlier.
     const TimePoint since = job->queued_since - priority * ageing_;
     if (best != nullptr && since > best_since) continue;  // of equals the higher priority, which comes later
@@ -284,7 +289,8 @@ Job* FairQueue::FrontOf(const FairTenant& tenant) const {
 }
 
 Job* FairQueue::Front() const {
-  return next_.empty() ? nullptr : FrontOf(*next_.begin()->second);
+  const FairTenant* next = next_.Next();
+  return next == nullptr ? nullptr : FrontOf(*next);
 }
 
 void FairQueue::Start(Job& job, std::uint64_t cost_us, std::uint64_t bytes) {
@@ -293,11 +299,10 @@ void FairQueue::Start(Job& job, std::uint64_t cost_us, std::uint64_t bytes) {
   floor_ = std::max(floor_, tenant.tag.first);
   tenant.user_floor = std::max(tenant.user_floor, user.tag.first);
   const std::int64_t charged = Bounded(tenant, static_cast<std::int64_t>(cost_us));
-  Charge(user, charged);
-  Charge(tenant, charged);
-  job.lease->tenant = &tenant;
+  Charge(user, charged, 1);
+  Charge(tenant, charged, 1);
+  job.lease->user = &user;
   job.lease->charged_us = static_cast<std::uint64_t>(charged);
-  ++tenant.running;
   ++running_;
   Unqueue(tenant, bytes);
   Unlink(job);
@@ -305,17 +310,16 @@ void FairQueue::Start(Job& job, std::uint64_t cost_us, std::uint64_t bytes) {
 }
 
 void FairQueue::Stop(const Job& job, std::uint64_t cost_us) {
-  if (job.lease == nullptr || job.lease->tenant == nullptr) return;
-  FairTenant& tenant = *job.lease->tenant;
+  if (job.lease == nullptr || job.lease->user == nullptr) return;
+  FairUser& user = *job.lease->user;
+  FairTenant& tenant = *user.tenant;
   --running_;
   const auto more =
       Bounded(tenant, static_cast<std::int64_t>(cost_us) - static_cast<std::int64_t>(job.lease->charged_us));
-  const auto user = tenant.users.find(job.account ? job.account->user : UserId());
-  if (user != tenant.users.end()) Charge(user->second, more);
-  Charge(tenant, more);
-  --tenant.running;
+  Charge(user, more, -1);
+  Charge(tenant, more, -1);
   Refresh(tenant);
-  ForgetIdleUsers(tenant);
+  Tidy(user);
   Tidy(tenant);
 }
 
@@ -390,6 +394,7 @@ std::uint64_t FairQueue::RunningOf(const TenantId& tenant) const {
 
 void FairQueue::Reshare() {
   for (auto& [id, tenant] : tenants_) {
+    if (std::exchange(tenant.listed, false)) next_.Erase(tenant);
     tenant.share = share_of_(id);
     Refresh(tenant);
   }

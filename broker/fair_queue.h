@@ -1,14 +1,15 @@
-// Whose job is next: tenants by weight and cost, inside a tenant priorities that age, inside a priority
-// users.
+// Whose job is next: tenants by weight, slots and cost, inside a tenant priorities that age, inside a
+// priority users.
 //
-// Weighted deficit round robin with a quantum that goes to nothing: each tenant is charged what its jobs are
-// thought to cost (CostModel), divided by its weight, when they start, and put right when they have ended;
-// the one that has been charged least is next. (Start-time fair queueing: Goyal, Vin and Cheng, "Start-time
-// Fair Queuing", 1996. Two tenants that both wait are never further apart than one job of each.) Who comes,
-// or comes back, begins where those are that wait: nobody saves up by not asking. That is where they are once
-// jobs that were thought dearer than they were have been put right, and not where they had seemed to be: else
-// a hundred jobs charged too much would be a lead of a hundred jobs over all who came meanwhile. Users of a
-// tenant share alike, the same way.
+// No tenant that holds its share of the slots gets another while one that holds less waits (FairTurns). Among
+// those that hold less it is weighted deficit round robin with a quantum that goes to nothing: each tenant is
+// charged what its jobs are thought to cost (CostModel), divided by its weight, when they start, and put
+// right when they have ended; the one that has been charged least is next. (Start-time fair queueing: Goyal,
+// Vin and Cheng, "Start-time Fair Queuing", 1996. Two tenants that both wait are never further apart than one
+// job of each.) Who comes, or comes back, begins where those are that wait: nobody saves up by not asking.
+// That is where they are once jobs that were thought dearer than they were have been put right, and not where
+// they had seemed to be: else a hundred jobs charged too much would be a lead of a hundred jobs over all who
+// came meanwhile. Users of a tenant share alike, the same way.
 //
 // Nor is anybody made to wait for long for what he has had: jobs that waited for a client behind a broken
 // link held their slots meanwhile, and that must not cost their tenant the time after it. So a tenant is
@@ -35,6 +36,7 @@
 #include <utility>
 #include <vector>
 
+#include "broker/fair_turns.h"
 #include "broker/job.h"
 #include "common/units.h"
 
@@ -46,9 +48,6 @@ struct Share {
   std::uint64_t max_running = UINT64_MAX;
   std::uint64_t max_queued = UINT64_MAX;
 };
-
-/// What has been charged, and who that makes next: least first, then who came first.
-using FairTag = std::pair<std::uint64_t, std::uint64_t>;
 
 struct FairUser;
 struct FairTenant;
@@ -70,10 +69,12 @@ struct FairUser {
   UserId id;
   FairTenant* tenant = nullptr;
   FairTag tag;
+  std::uint64_t running = 0;
   std::size_t lines = 0;
   std::size_t waiting = 0;  ///< of the lines, those that are not held
   /// By priority, by the order of their first jobs: lines that are neither held nor set aside.
   std::map<std::int8_t, std::map<std::int64_t, FairLine*>> ready;
+  static std::uint64_t weight() { return 1; }
 };
 
 struct FairTenant {
@@ -87,8 +88,9 @@ struct FairTenant {
   std::uint64_t user_floor = 0;  ///< where users begin, or lower where one that waits is
   bool listed = false;
   std::unordered_map<UserId, FairUser> users;
-  std::map<std::int8_t, std::map<FairTag, FairUser*>> bands;  ///< by priority: users with ready lines
-  std::map<FairTag, FairUser*> idle_users;
+  std::map<std::int8_t, FairTurns<FairUser>> bands;  ///< by priority: users with ready lines
+  std::map<FairTag, FairUser*> idle_users;           ///< that have nothing here
+  std::uint64_t weight() const { return share.weight; }
 };
 
 class FairQueue {
@@ -167,12 +169,13 @@ class FairQueue {
   void Hold(FairLine& line);
   void Release(OfSession& of_session);
   void Refresh(FairTenant& tenant);
-  static void Charge(FairUser& user, std::int64_t cost_us);
+  // They hold so many more slots from now on, or fewer.
+  static void Charge(FairUser& user, std::int64_t cost_us, std::int64_t slots);
   /// What it is charged at the most, so that it is not too far behind.
   std::int64_t Bounded(const FairTenant& tenant, std::int64_t cost_us) const;
-  void Charge(FairTenant& tenant, std::int64_t cost_us);
+  void Charge(FairTenant& tenant, std::int64_t cost_us, std::int64_t slots);
   // Those who have nothing here are forgotten where nothing is lost by it.
-  static void ForgetIdleUsers(FairTenant& tenant);
+  static void Tidy(FairUser& user);
   /// Where who comes begins.
   std::uint64_t Beginning() const;
   static std::uint64_t Beginning(const FairTenant& tenant);
@@ -186,7 +189,7 @@ class FairQueue {
   std::unordered_map<TenantId, FairTenant> tenants_;
   std::unordered_map<LineKey, std::unique_ptr<FairLine>, LineHash> lines_;
   std::unordered_map<const Session*, OfSession> sessions_;
-  std::map<FairTag, FairTenant*> next_;  // those that may be
+  FairTurns<FairTenant> next_;  // those that may be
   std::map<FairTag, FairTenant*> idle_;
   std::vector<FairLine*> aside_;
   std::uint64_t floor_ = 0;  // where tenants begin, or lower where one that waits is

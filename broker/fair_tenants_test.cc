@@ -148,6 +148,21 @@ TEST(FairTenants, WhoseJobsOnlyWaitPayForTheSlotsThatTheyHold) {
   EXPECT_NEAR(slept, kJobs * kServiceMs, 3 * kSleepMs) << "each has had half of the slots' time";
 }
 
+TEST(FairTenants, WhoseJobsHoldSlotsForHalfAMinuteHaveTheirShareOfThemAndNoMore) {
+  ASSERT_TRUE(InitLogging("broker", "off"));
+  constexpr int kJobs = 10'000;
+  constexpr double kSleepMs = 30'000;
+  Pool pool(4);
+  pool.AddGreedy("greedy", 1'000);  // nobody else is there: it has all slots, once
+  pool.SleepsFor("greedy", kSleepMs);
+  pool.AddPolite("polite", 1'000, kJobs, 1);
+  const auto waits = pool.Run(kJobs);
+  const auto& polite = waits.at("polite");
+  const double half_of_the_pool = kJobs * kServiceMs / 2;
+  EXPECT_NEAR(*std::max_element(polite.begin(), polite.end()), kSleepMs + half_of_the_pool, 2 * kServiceMs);
+  EXPECT_EQ(waits.at("greedy").size(), 4u + 2u) << "two of its first four have been followed by another";
+}
+
 TEST(FairTenants, APriorityOfOneTenantDoesNotPassAnothersJobs) {
   CoreHarness broker;
   broker.ConnectClient("c", "s");

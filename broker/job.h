@@ -29,7 +29,7 @@ namespace skerry::broker {
 struct Job;
 struct Session;
 struct Worker;
-struct FairTenant;
+struct FairUser;
 
 /// A host call as it went to the client.
 struct OpenCall {
@@ -92,11 +92,11 @@ struct Lease {
   TimePoint since;
   TimePoint deadline;
   std::uint32_t dispatched_attempt = 1;
-  std::uint32_t last_call = 0;   ///< of the present attempt
-  std::uint64_t events = 0;      ///< of the present attempt
-  bool heard_of = false;         ///< its worker has said something about this lease
-  bool code_left_out = false;    ///< of its DISPATCH: the worker may ask for it, once
-  FairTenant* tenant = nullptr;  ///< whom the queue charged for it
+  std::uint32_t last_call = 0;  ///< of the present attempt
+  std::uint64_t events = 0;     ///< of the present attempt
+  bool heard_of = false;        ///< its worker has said something about this lease
+  bool code_left_out = false;   ///< of its DISPATCH: the worker may ask for it, once
+  FairUser* user = nullptr;     ///< whom the queue charged for it
   std::uint64_t charged_us = 0;
   std::map<std::uint32_t, OpenCall> open_calls;  ///< relayed, not answered: for a client that lost them
 };

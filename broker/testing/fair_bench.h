@@ -54,6 +54,14 @@ class FairBench {
     const Job* job = Run(cost_us);
     return job == nullptr ? "" : job->account->tenant.str();
   }
+  /// As on a pool of one slot: whose turn it is has it, and gives it back. Whose it was; there must be one.
+  Account Serve(std::uint64_t cost_us = 1'000) {
+    Job* job = Run(cost_us);
+    const Account account = *job->account;
+    End(job, cost_us);
+    return account;
+  }
+  std::string ServeTenant(std::uint64_t cost_us = 1'000) { return Serve(cost_us).tenant.str(); }
   void End(Job* job, std::uint64_t cost_us = 1'000) {
     if (job->lease != nullptr) {
       queue.Stop(*job, cost_us);
