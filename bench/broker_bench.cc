@@ -111,16 +111,23 @@ Status MeasureThroughput(const Setting& setting) {
   return {};
 }
 
+constexpr std::size_t kCodeBytes = 24;
+constexpr std::size_t kInputBytes = 17;
+
 /// Until the broker has said that it holds them all.
-Status Queue(WireClient& client, std::uint64_t jobs, const std::string& code, const std::string& input) {
-  for (std::uint64_t i = 0; i < jobs; ++i) {
+Status Queue(WireClient& client, std::uint64_t jobs) {
+  const std::string code(kCodeBytes, 'c');
+  const std::string input(kInputBytes, '1');
+  const std::uint64_t before = client.accepted();
+  for (std::uint64_t i = before; i < before + jobs; ++i) {
     JobSpec job;
     job.id = JobId("b" + std::to_string(i));
     client.Submit(job, code, input);
   }
-  for (const TimePoint end = SteadyClock::now() + kPatience; client.accepted() < jobs;) {
+  for (const TimePoint end = SteadyClock::now() + kPatience; client.accepted() < before + jobs;) {
     if (SteadyClock::now() > end)
-      return Fail(ErrorKind::kUnavailable, "the broker does not take 1,000 jobs in 20 s");
+      return Fail(ErrorKind::kUnavailable,
+                  "the broker does not take " + std::to_string(jobs) + " jobs in 20 s");
     const auto refused = client.NextFinal(Millis(1));
     if (!refused) return Fail(refused.error());
     if (*refused) return Fail(ErrorKind::kInternal, "the broker has refused a job that it had room for");
@@ -129,50 +136,54 @@ Status Queue(WireClient& client, std::uint64_t jobs, const std::string& code, co
 }
 
 struct Resident {
-  double per_client = 0;  ///< that is connected and has nothing queued
+  double per_client = 0;  ///< its buffers for jobs that come and go included
   double per_job = 0;     ///< its own code and input left out
 };
 
-/// Bytes in a real broker that has nobody to run the jobs.
-Result<Resident> ResidentBytes(const Setting& setting, std::uint64_t jobs) {
-  constexpr std::uint64_t kPerClient = 1'000;  // within the credit of one
-  const std::string code(24, 'c');
-  const std::string input(17, '1');
-  auto pool = Pool::Start(setting.binaries,
-                          {.broker = {"--max-queued", std::to_string(jobs)}, .worker = std::nullopt});
+constexpr std::uint64_t kQueueingClients = 100;
+constexpr std::uint64_t kFewJobs = 500;  // of each
+constexpr std::uint64_t kManyJobs = 2'500;
+
+/// Bytes in a real broker that has nobody to run the jobs. Two loads tell jobs from clients.
+Result<Resident> ResidentBytes(const Setting& setting) {
+  auto pool =
+      Pool::Start(setting.binaries, {.broker = {"--max-queued", std::to_string(kQueueingClients * kManyJobs),
+                                                "--client-credit", std::to_string(kManyJobs)},
+                                     .worker = std::nullopt});
   if (!pool) return Fail(pool.error());
   const auto before = ReadResidentBytes((*pool)->broker_pid());
   if (!before) return Fail(before.error());
   zmq::context_t context;
   std::vector<std::unique_ptr<WireClient>> clients;
-  for (std::uint64_t i = 0; i < jobs / kPerClient; ++i) {
+  for (std::uint64_t i = 0; i < kQueueingClients; ++i) {
     clients.push_back(std::make_unique<WireClient>(context, (*pool)->clients(), FarSide::kBroker));
     if (auto greeted = clients.back()->Greet(Hears::kAccepted); !greeted) return Fail(greeted.error());
   }
-  const auto connected = ReadResidentBytes((*pool)->broker_pid());
-  if (!connected) return Fail(connected.error());
-  for (const auto& client : clients) {
-    if (auto queued = Queue(*client, kPerClient, code, input); !queued) return Fail(queued.error());
+  std::vector<double> resident;
+  for (const std::uint64_t jobs : {kFewJobs, kManyJobs - kFewJobs}) {
+    for (const auto& client : clients) {
+      if (auto queued = Queue(*client, jobs); !queued) return Fail(queued.error());
+    }
+    const auto bytes = ReadResidentBytes((*pool)->broker_pid());
+    if (!bytes) return Fail(bytes.error());
+    resident.push_back(static_cast<double>(*bytes));
   }
-  const auto after = ReadResidentBytes((*pool)->broker_pid());
-  if (!after) return Fail(after.error());
-  const auto share = [](std::uint64_t less, std::uint64_t more, std::uint64_t of) {
-    return (static_cast<double>(more) - static_cast<double>(less)) / static_cast<double>(of);
-  };
-  return Resident{share(*before, *connected, clients.size()),
-                  share(*connected, *after, jobs) - static_cast<double>(code.size() + input.size())};
+  constexpr auto kClients = static_cast<double>(kQueueingClients);
+  const double per_job = (resident[1] - resident[0]) / (kClients * (kManyJobs - kFewJobs));
+  return Resident{(resident[0] - static_cast<double>(*before)) / kClients - kFewJobs * per_job,
+                  per_job - static_cast<double>(kCodeBytes + kInputBytes)};
 }
 
 Status MeasureMemory(const Setting& setting) {
-  constexpr std::uint64_t kQueued = 100'000;
+  constexpr std::uint64_t kQueued = kQueueingClients * kManyJobs;
   setting.progress->Say("memory of " + std::to_string(kQueued) + " queued jobs");
-  const auto resident = ResidentBytes(setting, kQueued);
+  const auto resident = ResidentBytes(setting);
   if (!resident) return Fail(resident.error());
   setting.progress->Clear();
   setting.report->Add(Row()
                           .Number("queued", static_cast<double>(kQueued), 0)
                           .Number("residentBytesPerJob", resident->per_job, 0)
-                          .Number("coreHeapBytesPerJob", CoreBytesPerQueuedJob(kQueued), 0)
+                          .Number("coreHeapBytesPerJob", CoreBytesPerQueuedJob(100'000), 0)
                           .Number("residentBytesPerClient", resident->per_client, 0));
   setting.report->Note("beyond a job's own code and input");
   return {};

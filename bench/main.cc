@@ -10,6 +10,7 @@
 #include "bench/bench.h"
 #include "clients/cli/child_process.h"
 #include "common/descriptors.h"
+#include "common/heap_pages.h"
 #include "common/logging.h"
 
 namespace skerry::bench {
@@ -134,5 +135,6 @@ int Main(int argc, char** argv) {
 }  // namespace skerry::bench
 
 int main(int argc, char** argv) {
+  skerry::PutHeapOnHugePages(argv);  // like a broker's: its core is measured here
   return skerry::bench::Main(argc, argv);
 }
