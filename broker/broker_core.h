@@ -17,14 +17,14 @@
 
 #include "broker/broker_report.h"
 #include "broker/config.h"
-#include "broker/counters.h"
-#include "broker/gauges.h"
-#include "broker/job_ledger.h"
+#include "broker/jobs/job_ledger.h"
+#include "broker/metrics/counters.h"
+#include "broker/metrics/gauges.h"
 #include "broker/outbox.h"
-#include "broker/quarantine.h"
-#include "broker/session_registry.h"
-#include "broker/tenant_rates.h"
-#include "broker/worker_registry.h"
+#include "broker/sessions/session_registry.h"
+#include "broker/tenants/tenant_rates.h"
+#include "broker/workers/quarantine.h"
+#include "broker/workers/worker_registry.h"
 
 namespace skerry::broker {
 

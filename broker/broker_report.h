@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "broker/job_ledger.h"
-#include "broker/quarantine.h"
-#include "broker/worker_registry.h"
+#include "broker/jobs/job_ledger.h"
+#include "broker/workers/quarantine.h"
+#include "broker/workers/worker_registry.h"
 #include "common/units.h"
 #include "common/wire/admin.h"
 

@@ -14,19 +14,19 @@
 #include <vector>
 #include <zmq.hpp>
 
-#include "broker/admin_desk.h"
-#include "broker/admin_socket.h"
+#include "broker/admin/admin_desk.h"
+#include "broker/admin/admin_socket.h"
 #include "broker/broker_core.h"
 #include "broker/config.h"
-#include "broker/connection_watch.h"
-#include "broker/door_options.h"
-#include "broker/gatekeeper.h"
-#include "broker/health.h"
-#include "broker/http_endpoint.h"
-#include "broker/metrics.h"
+#include "broker/door/connection_watch.h"
+#include "broker/door/door_options.h"
+#include "broker/door/gatekeeper.h"
+#include "broker/metrics/health.h"
+#include "broker/metrics/http_endpoint.h"
+#include "broker/metrics/metrics.h"
 #include "broker/redis/redis_options.h"
 #include "broker/router.h"
-#include "broker/shared_rates.h"
+#include "broker/tenants/shared_rates.h"
 #include "common/result.h"
 
 namespace skerry::broker {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "broker/crash_watch.h"
+#include "broker/jobs/crash_watch.h"
 #include "common/limits.h"
 #include "common/result.h"
 #include "common/units.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "broker/identity.h"
-#include "broker/payload.h"
+#include "broker/jobs/payload.h"
 #include "common/wire/messages.h"
 
 namespace skerry::broker {

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "broker/tenant_rates.h"
+#include "broker/tenants/tenant_rates.h"
 #include "common/result.h"
 
 namespace skerry::broker {

@@ -1,4 +1,4 @@
-#include "broker/code_store.h"
+#include "broker/jobs/code_store.h"
 #include "broker/testing/counted_cases.h"
 #include "common/hash.h"
 

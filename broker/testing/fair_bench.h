@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "broker/fair_queue.h"
-#include "broker/session_registry.h"
+#include "broker/queue/fair_queue.h"
+#include "broker/sessions/session_registry.h"
 
 namespace skerry::broker::testing {
 

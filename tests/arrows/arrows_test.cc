@@ -102,8 +102,8 @@ TEST(ArrowRules, RefuseZeroMqInABrokersCore) {
 }
 
 TEST(ArrowRules, RefuseHiredisOutsideOfTheLinkToRedis) {
-  const auto said =
-      ViolationAfter([](SourceTree& t) { t["broker/shared_rates.cc"] = "#include <hiredis/hiredis.h>\n"; });
+  const auto said = ViolationAfter(
+      [](SourceTree& t) { t["broker/tenants/shared_rates.cc"] = "#include <hiredis/hiredis.h>\n"; });
   EXPECT_TRUE(Mentions(said, "hiredis belongs under broker/redis only")) << said;
 }
 

@@ -3,7 +3,7 @@
 #include <thread>
 #include <vector>
 
-#include "broker/admin_socket.h"
+#include "broker/admin/admin_socket.h"
 #include "broker/router.h"
 #include "common/curve/socket_monitor.h"
 #include "common/wire/admin_codec.h"

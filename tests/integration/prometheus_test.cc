@@ -100,7 +100,7 @@ TEST(PrometheusTools, FindTheAlertsFireWhenTheyShould) {
 
 TEST(PrometheusTools, AlertsAskOnlyForMetricsThatThereAre) {
   const std::string alerts = ReadFile(SourceRoot() / "ops/prometheus/alerts.yml");
-  const std::string golden = ReadFile(SourceRoot() / "broker/metrics_golden.txt");
+  const std::string golden = ReadFile(SourceRoot() / "broker/metrics/metrics_golden.txt");
   std::size_t asked = 0;
   for (std::size_t at = 0; (at = alerts.find("skerry_", at)) != std::string::npos; ++asked) {
     const std::size_t end = alerts.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789", at);

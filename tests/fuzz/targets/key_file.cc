@@ -1,7 +1,7 @@
 // keys::ParseKeyFile and broker::AuthorizedKeys: the files of keys.
 #include "common/keys/key_file.h"
 
-#include "broker/authorized_keys.h"
+#include "broker/door/authorized_keys.h"
 #include "tests/fuzz/targets/target.h"
 
 namespace {

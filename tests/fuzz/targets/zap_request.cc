@@ -1,5 +1,5 @@
 // broker::ReadZapRequest and Judge: what libzmq asks of the door, and in it what a stranger says.
-#include "broker/zap.h"
+#include "broker/door/zap.h"
 #include "common/keys/key.h"
 #include "tests/fuzz/targets/target.h"
 
