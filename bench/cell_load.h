@@ -17,7 +17,7 @@
 #include "bench/workload.h"
 #include "common/result.h"
 #include "common/units.h"
-#include "worker/agent/isolate_port.h"
+#include "worker/agent/isolates/isolate_port.h"
 #include "worker/cell/cell_process.h"
 
 namespace skerry::bench {

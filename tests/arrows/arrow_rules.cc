@@ -43,7 +43,7 @@ bool IsZmqHeader(const std::string& include) {
 // The broker's shell is what owns its sockets: the server, the router it moves frames through, and its door.
 bool MayUseZmq(const std::string& file) {
   static const std::regex kShells(
-      R"re(common/curve/.*|broker/(admin/admin_socket|broker_server|door/connection_watch|door/gatekeeper|router)[_a-z]*\.(h|cc)|worker/agent/broker_link[_a-z]*\.(h|cc)|clients/cpp/.*)re");
+      R"re(common/curve/.*|broker/(admin/admin_socket|broker_server|door/connection_watch|door/gatekeeper|router)[_a-z]*\.(h|cc)|worker/agent/link/broker_link[_a-z]*\.(h|cc)|clients/cpp/.*)re");
   return std::regex_match(file, kShells) || TopFolder(file) == "tests" || TopFolder(file) == "bench";
 }
 

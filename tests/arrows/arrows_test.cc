@@ -22,7 +22,7 @@ SourceTree SoundTree() {
        "target_link_libraries(skerry_broker PUBLIC skerry::common)\n"},
       {"clients/cpp/client.cc", "#include <zmq.hpp>\n"},
       {"clients/CMakeLists.txt", "add_library(skerry_client cpp/client.cc)\n"},
-      {"worker/agent/broker_link.cc", "#include <zmq.hpp>\n"},
+      {"worker/agent/link/broker_link.cc", "#include <zmq.hpp>\n"},
       {"worker/engine/engine.h", "#include \"common/limits.h\"\n"},
       {"worker/engine/engine.cc", "#include <v8.h>\n#include \"worker/engine/engine.h\"\n"},
       {"worker/engine/v8_text.h", "#include <v8.h>\n"},

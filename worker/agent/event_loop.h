@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "common/units.h"
-#include "worker/agent/deadlines.h"
+#include "worker/agent/jobs/deadlines.h"
 
 namespace skerry::agent {
 

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "worker/agent/isolate.h"
+#include "worker/agent/isolates/isolate.h"
 #include "worker/agent/testing/fake_cell.h"
 
 namespace skerry::agent {

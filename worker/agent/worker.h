@@ -16,11 +16,11 @@
 #include <string>
 
 #include "common/brokers/broker_watch.h"
-#include "worker/agent/broker_desk.h"
-#include "worker/agent/code_store.h"
 #include "worker/agent/event_loop.h"
-#include "worker/agent/isolate_manager.h"
-#include "worker/agent/slot_shares.h"
+#include "worker/agent/isolates/isolate_manager.h"
+#include "worker/agent/jobs/code_store.h"
+#include "worker/agent/link/broker_desk.h"
+#include "worker/agent/link/slot_shares.h"
 #include "worker/agent/worker_options.h"
 
 namespace skerry::agent {

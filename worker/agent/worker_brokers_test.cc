@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "common/logging.h"
-#include "worker/agent/broker_link_fake_broker.h"
+#include "worker/agent/link/broker_link_fake_broker.h"
 #include "worker/agent/testing/fake_cell.h"
 #include "worker/agent/worker.h"
 

@@ -11,8 +11,8 @@
 
 #include "common/result.h"
 #include "common/units.h"
-#include "worker/agent/isolate_manager.h"
-#include "worker/agent/library_shelf.h"
+#include "worker/agent/cells/library_shelf.h"
+#include "worker/agent/isolates/isolate_manager.h"
 
 namespace skerry::agent {
 

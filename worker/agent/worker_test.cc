@@ -12,7 +12,7 @@
 #include "common/hash.h"
 #include "common/logging.h"
 #include "common/wire/stats.h"
-#include "worker/agent/broker_link_fake_broker.h"
+#include "worker/agent/link/broker_link_fake_broker.h"
 #include "worker/agent/testing/fake_cell.h"
 
 namespace skerry::agent {

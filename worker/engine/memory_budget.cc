@@ -28,7 +28,7 @@ constexpr std::size_t kPoolWorthReleasing = 16u << 20;
 
 // A dropped context is some 300 KiB of garbage. A collection is 3 to 5 ms: at this size it comes every
 // twentieth trivial job or so, and what a later job finds in its heap stays below what its worker allows
-// (kMaxLeftovers of worker/agent/isolate_keeper.h).
+// (kMaxLeftovers of worker/agent/isolates/isolate_keeper.h).
 constexpr std::size_t kLeftoversWorthCollecting = 8u << 20;
 
 }  // namespace

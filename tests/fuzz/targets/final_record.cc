@@ -1,7 +1,7 @@
 // agent::CheckFinal: an isolate's word on how its program ended.
 //
 // Input: maxResultBytes (a word), the FINAL header as a Script::Text, its payload.
-#include "worker/agent/final_record.h"
+#include "worker/agent/jobs/final_record.h"
 
 #include "common/text_check.h"
 #include "common/wire/codec.h"

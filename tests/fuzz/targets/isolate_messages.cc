@@ -12,9 +12,9 @@
 #include "common/wire/codec.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/targets/target.h"
-#include "worker/agent/event_gate.h"
-#include "worker/agent/isolate_port.h"
-#include "worker/agent/verdict.h"
+#include "worker/agent/isolates/isolate_port.h"
+#include "worker/agent/jobs/event_gate.h"
+#include "worker/agent/jobs/verdict.h"
 
 namespace {
 

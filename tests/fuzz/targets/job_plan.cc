@@ -1,13 +1,13 @@
 // agent::PlanJob: a job as a client made it and the broker passed it on.
 //
 // Input: the largest memoryMb of the cells (a word), the DISPATCH as a Script::Text, code as one, input.
-#include "worker/agent/job_plan.h"
+#include "worker/agent/jobs/job_plan.h"
 
 #include "common/text_check.h"
 #include "common/wire/codec.h"
 #include "tests/fuzz/samples.h"
 #include "tests/fuzz/targets/target.h"
-#include "worker/agent/event_gate.h"
+#include "worker/agent/jobs/event_gate.h"
 
 namespace {
 

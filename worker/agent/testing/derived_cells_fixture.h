@@ -13,7 +13,7 @@
 
 #include "common/hash.h"
 #include "common/logging.h"
-#include "worker/agent/isolate_manager.h"
+#include "worker/agent/isolates/isolate_manager.h"
 #include "worker/agent/testing/fake_cell.h"
 #include "worker/agent/testing/loop_runner.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/fd.h"
-#include "worker/agent/cell.h"
+#include "worker/agent/cells/cell.h"
 
 namespace skerry::agent {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "worker/agent/uplink.h"
+#include "worker/agent/link/uplink.h"
 
 namespace skerry::agent {
 

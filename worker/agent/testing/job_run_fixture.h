@@ -13,7 +13,7 @@
 #include <variant>
 
 #include "common/logging.h"
-#include "worker/agent/job_run.h"
+#include "worker/agent/jobs/job_run.h"
 #include "worker/agent/testing/fake_cell.h"
 #include "worker/agent/testing/fake_uplink.h"
 #include "worker/agent/testing/loop_runner.h"

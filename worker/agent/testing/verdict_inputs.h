@@ -8,8 +8,8 @@
 
 #include "common/outcome.h"
 #include "common/wire/messages.h"
+#include "worker/agent/jobs/verdict.h"
 #include "worker/agent/process.h"
-#include "worker/agent/verdict.h"
 
 namespace skerry::agent {
 
