@@ -1,6 +1,6 @@
 #include "bench/core_load.h"
 
-#include <malloc.h>
+#include <jemalloc/jemalloc.h>
 #include <time.h>
 
 #include <string>
@@ -62,8 +62,13 @@ double ThreadCpuNs() {
 }
 
 double HeapBytes() {
-  const struct mallinfo2 info = mallinfo2();
-  return static_cast<double>(info.uordblks) + static_cast<double>(info.hblkhd);
+  std::uint64_t epoch = 1;  // jemalloc counts anew
+  std::size_t size = sizeof(epoch);
+  mallctl("epoch", &epoch, &size, &epoch, size);
+  std::size_t allocated = 0;
+  size = sizeof(allocated);
+  mallctl("stats.allocated", &allocated, &size, nullptr, 0);
+  return static_cast<double>(allocated);
 }
 
 }  // namespace

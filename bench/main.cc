@@ -10,7 +10,6 @@
 #include "bench/bench.h"
 #include "clients/cli/child_process.h"
 #include "common/descriptors.h"
-#include "common/heap_pages.h"
 #include "common/logging.h"
 
 namespace skerry::bench {
@@ -135,6 +134,5 @@ int Main(int argc, char** argv) {
 }  // namespace skerry::bench
 
 int main(int argc, char** argv) {
-  skerry::PutHeapOnHugePages(argv);  // like a broker's: its core is measured here
   return skerry::bench::Main(argc, argv);
 }

@@ -14,7 +14,6 @@
 #include "common/descriptors.h"
 #include "common/fd.h"
 #include "common/hash.h"
-#include "common/heap_pages.h"
 #include "common/logging.h"
 #include "common/version.h"
 
@@ -111,6 +110,5 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   skerry::FillStandardDescriptors();
-  skerry::PutHeapOnHugePages(argv);  // jobs by the hundred thousand, each looked at when its turn comes
   return skerry::broker::Main(argc, argv);
 }
