@@ -11,6 +11,7 @@
 #include "clients/cli/interrupt.h"
 #include "clients/cli/line_reader.h"
 #include "clients/cli/result_line.h"
+#include "clients/cli/say.h"
 #include "clients/cli/waiting_notice.h"
 #include "common/text_check.h"
 
@@ -19,11 +20,6 @@ namespace {
 
 constexpr Millis kWait{100};
 constexpr Millis kForever{-1};
-
-int Complain(const std::string& message, int code) {
-  std::fprintf(stderr, "skerry: %s\n", message.c_str());
-  return code;
-}
 
 /// The lines of one set of cases, until its summary.
 class Lines {

@@ -16,6 +16,7 @@
 #include "clients/cli/interrupt.h"
 #include "clients/cli/json_text.h"
 #include "clients/cli/result_line.h"
+#include "clients/cli/say.h"
 #include "clients/cli/waiting_notice.h"
 #include "common/text_check.h"
 
@@ -23,11 +24,6 @@ namespace skerry::cli {
 namespace {
 
 constexpr Millis kWait{100};
-
-int Complain(const std::string& message, int code) {
-  std::fprintf(stderr, "skerry: %s\n", message.c_str());
-  return code;
-}
 
 bool ReadClock(const std::string& text, std::optional<std::uint64_t>& clock_ms) {
   if (text.empty() || ClockByName(text, clock_ms)) return true;
@@ -128,8 +124,7 @@ int Wait(Connection& connection) {
   bool cancelled = false;
   WaitingNotice waiting;
   for (;;) {
-    if (const auto line = waiting.Check(1, connection.client().Health(), SteadyClock::now()))
-      Complain(*line, kExitOk);
+    if (const auto line = waiting.Check(1, connection.client().Health(), SteadyClock::now())) Say(*line);
     if (Interrupts() > 1) return kExitInterrupted;
     if (Interrupts() > 0 && !std::exchange(cancelled, true)) connection.client().Cancel(JobId("exec"));
     if (auto failure = connection.Failure()) return Complain(failure->message, ExitCodeOf(*failure));

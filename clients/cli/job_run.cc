@@ -9,6 +9,7 @@
 #include "clients/cli/exit_codes.h"
 #include "clients/cli/interrupt.h"
 #include "clients/cli/result_line.h"
+#include "clients/cli/say.h"
 
 namespace skerry::cli {
 namespace {
@@ -53,7 +54,7 @@ int JobRun::Execute() {
     if (auto failure = connection_.Failure()) Stop(ExitCodeOf(*failure), failure->message);
     if (const auto line = waiting_.Check(Unfinished(), connection_.client().Health(), SteadyClock::now())) {
       progress_.Clear();
-      std::fprintf(stderr, "skerry: %s\n", line->c_str());
+      Say(*line);
     }
     progress_.Update(tally_, Fraction(), SteadyClock::now());
   }

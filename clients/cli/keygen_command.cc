@@ -4,6 +4,7 @@
 
 #include "clients/cli/commands.h"
 #include "clients/cli/exit_codes.h"
+#include "clients/cli/say.h"
 #include "common/config/command_line.h"
 #include "common/keys/key_file.h"
 
@@ -60,8 +61,8 @@ class Keygen : public Command {
   int Make(const keys::KeyFile& file) {
     const std::string path = output_.empty() ? role_ + ".key" : output_;
     if (const auto written = keys::WriteKeyFile(path, file); !written) {
-      std::fprintf(stderr, "skerry: %s\n", written.error().message.c_str());
-      return written.error().kind == ErrorKind::kInvalid ? config::kExitUsage : kExitCannotWrite;
+      const bool invalid = written.error().kind == ErrorKind::kInvalid;
+      return Complain(written.error().message, invalid ? kExitUsage : kExitCannotWrite);
     }
     const std::string key = file.secret.Public().text();
     std::fprintf(stderr, "skerry: the secret key is in %s; its public key goes %s\n", path.c_str(),

@@ -9,15 +9,11 @@
 #include "clients/cli/exit_codes.h"
 #include "clients/cli/interrupt.h"
 #include "clients/cli/job_run.h"
+#include "clients/cli/say.h"
 #include "clients/cli/session_file.h"
 
 namespace skerry::cli {
 namespace {
-
-int Complain(const std::string& message, int code) {
-  std::fprintf(stderr, "skerry: %s\n", message.c_str());
-  return code;
-}
 
 /// "1 job", "2,000 jobs"
 std::string Counted(std::uint64_t count, const std::string& noun) {
@@ -33,7 +29,7 @@ void SayInterrupted(const JobRun& run, const std::string& output) {
 }
 
 void Summarise(const JobRun& run, const ResultFile& results, double seconds) {
-  std::fprintf(stderr, "skerry: %s\n", run.tally().Summary(seconds).c_str());
+  Say(run.tally().Summary(seconds));
   const std::uint64_t kept = results.kept_ok() + results.kept_errors();
   if (kept + results.run_again() == 0) return;
   std::string kept_failed;

@@ -15,7 +15,7 @@ constexpr std::size_t kFirstBurst = 16;
 constexpr Millis kBetweenBursts{50};
 // Refusals that are further apart than this, past what the first told to wait, are two.
 constexpr Millis kRefusalGap{2'000};
-constexpr const char* kNoRoom = "the broker is overloaded";
+constexpr const char* kNoRoom = "no broker has taken it so far: its queue was full, or it had no worker";
 
 }  // namespace
 

@@ -30,7 +30,7 @@ Ended Promtool(const std::vector<std::string>& args, const std::string& stdin_te
 
 /// Every metric of the golden file, with its type.
 std::vector<std::pair<std::string, std::string>> GoldenMetrics() {
-  std::ifstream golden(SourceRoot() / "broker" / "metrics_golden.txt");
+  std::ifstream golden(SourceRoot() / "broker/metrics/metrics_golden.txt");
   std::vector<std::pair<std::string, std::string>> metrics;
   std::string name, type, labels;
   while (golden >> name >> type >> labels) metrics.emplace_back(name, type);

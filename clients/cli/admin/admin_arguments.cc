@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "clients/cli/interrupt.h"
+#include "clients/cli/say.h"
 #include "clients/cli/settings.h"
 
 namespace skerry::cli {
@@ -29,15 +30,14 @@ void AdminArguments::Name(const std::vector<Away>& away, std::vector<std::string
     if (json_) {
       AppendJson(lines.emplace_back(), broker);
     } else {
-      std::fprintf(stderr, "skerry: %s\n", broker.why.message.c_str());
+      Say(broker.why.message);
     }
   }
 }
 
 int ComplainOf(const Error& error) {
   if (Interrupts() > 0) return kExitInterrupted;
-  std::fprintf(stderr, "skerry: %s\n", error.message.c_str());
-  return ExitCodeOf(error);
+  return Complain(error.message, ExitCodeOf(error));
 }
 
 }  // namespace skerry::cli

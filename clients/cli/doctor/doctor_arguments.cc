@@ -9,6 +9,7 @@
 #include "clients/cli/doctor/probes.h"
 #include "clients/cli/doctor/real_machine.h"
 #include "clients/cli/exit_codes.h"
+#include "clients/cli/say.h"
 #include "common/config/command_line.h"
 
 namespace skerry::cli {
@@ -41,10 +42,7 @@ class DoctorArguments : public Command {
 
   int Run() override {
     const auto binaries = OwnFolder();
-    if (!binaries) {
-      std::fprintf(stderr, "skerry: %s\n", binaries.error().message.c_str());
-      return kExitUnavailable;
-    }
+    if (!binaries) return Complain(binaries.error().message, kExitUnavailable);
     doctor::Installation installation{*binaries, {}};
     if (config_->count() > 0) installation.config_flags = {"--config", config_file_};
     const TimePoint start = SteadyClock::now();

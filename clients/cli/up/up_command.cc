@@ -14,6 +14,7 @@
 #include "clients/cli/exit_codes.h"
 #include "clients/cli/interrupt.h"
 #include "clients/cli/pool_folder.h"
+#include "clients/cli/say.h"
 #include "clients/cli/up/first_job.h"
 #include "clients/cli/up/supervision.h"
 #include "common/endpoint.h"
@@ -31,10 +32,6 @@ constexpr Millis kCheckInterval{5};
 constexpr Millis kServingInterval{200};
 // READY comes within a second or so; past this something is wrong.
 constexpr Millis kLongStart{10'000};
-
-void Say(const std::string& line) {
-  std::fprintf(stderr, "skerry: %s\n", line.c_str());
-}
 
 class Up {
  public:
