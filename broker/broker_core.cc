@@ -422,6 +422,7 @@ void BrokerCore::OnTick(TimePoint now) {
   DropSilentPeers(now);
   ledger_.ExpireLeases(now);
   ledger_.GiveBack(now);
+  ledger_.Dispatch(now);  // what was kept for who might have come is anybody's after a while
   PingAll();
 }
 

@@ -111,6 +111,9 @@ class JobLedger {
   void SendTo(Worker& worker, wire::Header header, std::vector<Payload> payloads = {});
   /// A lease that its worker does not name in its HELLO.
   void Unnamed(Job& job, TimePoint now);
+  /// Whether the job would hold the last place for long, while a tenant that has nothing here was here a
+  /// moment ago: who sends its next job once it has its results would find none (docs/decisions/0021).
+  bool MustLeaveAPlace(const Job& job, Worker& worker, std::uint64_t cost_us, TimePoint now);
   /// Whether the job's line may go on being looked past, as its memory is nowhere free now.
   bool MayBePassed(Job& job, TimePoint now);
   /// Its session has let go of something: its jobs may have their turn again.
@@ -152,7 +155,7 @@ class JobLedger {
   void RefuseInQueue(Job& job, JobError error, TimePoint now);
   void NoteCrash(const Job& job, TimePoint now);
   void Refuse(Session& session, const JobId& id, Rejection reason, const JobError& error, TimePoint now);
-  void SendDispatch(Job& job, Worker& worker, TimePoint now);
+  void SendDispatch(Job& job, Worker& worker, std::uint64_t cost_us, TimePoint now);
   void SayDispatch(Job& job, Worker& worker);
   void Requeue(Job& job, TimePoint now);
   /// The job's worker is gone or gave it up: run it again where that is allowed, else LOST.

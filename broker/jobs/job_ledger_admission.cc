@@ -177,7 +177,9 @@ std::optional<JobLedger::Refusal> JobLedger::CheckCapacity(const Session& sessio
                    Overloaded("the queue is full (" + std::to_string(queue_.size()) + " jobs, " +
                               std::to_string(queue_.bytes() >> 20) + " MiB)")};
   }
-  if (company_.HasOthers(now) && !queue_.LeavesRoom(spec.tenant)) {
+  const auto anybody = [](const TenantId&) { return true; };
+  if (company_.HasOther(spec.tenant, now, TenantCompany::kLately, anybody) &&
+      !queue_.LeavesRoom(spec.tenant)) {
     return Refusal{Rejection::kQueueFull,
                    Overloaded("what is left of the queue is for other tenants: '" + spec.tenant.str() +
                               "' has " + std::to_string(queue_.fair().QueuedOf(spec.tenant)) + " of " +

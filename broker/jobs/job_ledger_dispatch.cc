@@ -15,6 +15,9 @@ namespace {
 // Lines looked at behind a job that waits for memory: enough to find a smaller one, and bounded.
 constexpr int kMaxPassed = 32;
 
+// Who waits behind one that holds its slot for less does not notice.
+constexpr std::uint64_t kLongUs = 1'000'000;
+
 /// Whether the worker has been sent the job's code; it is taken to have it from now on.
 bool MayLeaveCodeOut(const Job& job, Worker& worker) {
   if (!job.is_program() || worker.kind().skill < Skill::kPrograms || job.payloads[0].size() == 0)
@@ -34,10 +37,15 @@ void JobLedger::Dispatch(TimePoint now) {
     if (flow_.MustWait(session)) {
       queue_.fair().Hold(session);
     } else if (Worker* worker = workers_.PickFor(NeedOf(*job))) {
+      const std::uint64_t cost_us = costs_.Estimate(*job);
       if (auto refused = CrashesTooOften(ProgramOf(*job), now)) {
         RefuseInQueue(*job, *std::move(refused), now);
+      } else if (!MustLeaveAPlace(*job, *worker, cost_us, now)) {
+        SendDispatch(*job, *worker, cost_us, now);
+      } else if (++passed > kMaxPassed) {
+        break;
       } else {
-        SendDispatch(*job, *worker, now);
+        queue_.fair().SetAside(*job);
       }
     } else if (!workers_.AnyAccepting()) {
       break;
@@ -78,6 +86,17 @@ void JobLedger::RefuseInQueue(Job& job, JobError error, TimePoint now) {
   EndWithError(job, JobEvent::kRefuse, std::move(error), now);
 }
 
+bool JobLedger::MustLeaveAPlace(const Job& job, Worker& worker, std::uint64_t cost_us, TimePoint now) {
+  const TenantId& tenant = job.account ? job.account->tenant : TenantId();
+  const FairQueue& fair = queue_.fair();
+  if (cost_us < kLongUs || fair.RunningOf(tenant) == 0) return false;
+  const auto may_come = [&](const TenantId& other) {
+    return fair.QueuedOf(other) == 0 && fair.RunningOf(other) == 0;
+  };
+  return company_.HasOther(tenant, now, TenantCompany::kInAMoment, may_come) &&
+         !workers_.HasPlaceBeside(worker, NeedOf(job));
+}
+
 bool JobLedger::MayBePassed(Job& job, TimePoint now) {
   if (job.extras == nullptr) job.extras = std::make_unique<JobExtras>();
   auto& since = job.extras->short_of_memory_since;
@@ -85,12 +104,12 @@ bool JobLedger::MayBePassed(Job& job, TimePoint now) {
   return now - *since < config_.max_overtaken;
 }
 
-void JobLedger::SendDispatch(Job& job, Worker& worker, TimePoint now) {
+void JobLedger::SendDispatch(Job& job, Worker& worker, std::uint64_t cost_us, TimePoint now) {
   if (!Advance(job, JobEvent::kDispatch)) return queue_.Remove(job);
   job.queue_ms += MillisBetween(job.queued_since, now);
   if (job.extras != nullptr) job.extras->short_of_memory_since.reset();
   workers_.Take(worker, job, LeaseId(next_lease_++));
-  queue_.Start(job, costs_.Estimate(job));
+  queue_.Start(job, cost_us);
   job.lease->dispatched_attempt = job.attempt;
   job.lease->since = now;
   job.lease->deadline = now + LeaseTime(job, config_);

@@ -163,6 +163,96 @@ TEST(FairTenants, WhoseJobsHoldSlotsForHalfAMinuteHaveTheirShareOfThemAndNoMore)
   EXPECT_EQ(waits.at("greedy").size(), 4u + 2u + 2u) << "two for each half a minute after the first";
 }
 
+/// A pool where each job of "slow" has had its slot for so long, and "other" has had a result.
+class KeptPlace : public ::testing::Test {
+ protected:
+  void Begin(std::uint64_t slots, Millis slow, std::uint64_t memory_mb = 4096) {
+    broker_.ConnectClient("c", "s");
+    broker_.ConnectWorker("w", slots, memory_mb);
+    Submit("other");
+    End(Millis(1));
+    // The first is thought to take as long as other tenants' did.
+    for (int i = 0; i < 2; ++i) {
+      Submit("slow");
+      End(slow);
+    }
+  }
+  void Submit(const std::string& tenant, std::uint64_t memory_mb = 8) {
+    JobSpec spec = CoreHarness::Spec(std::to_string(next_++));
+    spec.tenant = TenantId(tenant);
+    spec.limits = {{"memoryMb", memory_mb}, {"timeoutMs", 60'000}};
+    broker_.Submit("c", spec, tenant);
+  }
+  void End(Millis after) {
+    const LeaseId lease = broker_.LastLease("w");
+    const TimePoint at = broker_.now + after;
+    broker_.Pass(after, kAlive);
+    broker_.now = at;
+    broker_.FinishOk(WorkerPeer("w"), lease);
+    broker_.Say(ClientPeer("c"), wire::Ack{{std::to_string(next_ - 1)}});
+    broker_.Clear();
+  }
+  std::string Dispatched() {
+    std::string order;
+    for (const auto& dispatch : broker_.ToWorker<wire::Dispatch>("w")) order += dispatch.job.tenant.str()[0];
+    return order;
+  }
+
+  const std::vector<Peer> kAlive = {ClientPeer("c"), WorkerPeer("w")};
+  CoreHarness broker_;
+  int next_ = 1;
+};
+
+TEST_F(KeptPlace, TheLastOneIsLeftByJobsThatTakeASecondForATenantThatWasHereAMomentAgo) {
+  Begin(3, Millis(1'000));
+  for (int i = 0; i < 4; ++i) Submit("slow");
+  EXPECT_EQ(Dispatched(), "ss");
+  Submit("other");
+  EXPECT_EQ(Dispatched(), "sso") << "whoever comes has it at once";
+  broker_.FinishOk(WorkerPeer("w"), broker_.LastLease("w"));
+  EXPECT_EQ(Dispatched(), "sso") << "and again";
+  broker_.Pass(TenantCompany::kInAMoment - Millis(1'000), kAlive);
+  EXPECT_EQ(Dispatched(), "sso");
+  broker_.Pass(Millis(2'000), kAlive);
+  EXPECT_EQ(Dispatched(), "ssos") << "who has not come by then";
+}
+
+TEST_F(KeptPlace, IsAnybodysForAJobThatTakesLess) {
+  Begin(3, Millis(999));
+  for (int i = 0; i < 4; ++i) Submit("slow");
+  EXPECT_EQ(Dispatched(), "sss");
+}
+
+TEST_F(KeptPlace, IsNobodysWhileTheOtherWaitsOrRuns) {
+  Begin(4, Millis(2'000));
+  Submit("other");
+  for (int i = 0; i < 4; ++i) Submit("slow");
+  EXPECT_EQ(Dispatched(), "osss") << "it has one";
+}
+
+TEST_F(KeptPlace, IsNotKeptFromATenantThatHasNoneOrIsAlone) {
+  Begin(1, Millis(2'000));
+  Submit("slow");
+  EXPECT_EQ(Dispatched(), "s") << "a pool of one slot is nobody's for good";
+  CoreHarness broker;
+  broker.ConnectClient("c", "s");
+  broker.ConnectWorker("w", 2);
+  broker.Submit("c", "1");
+  broker.now += Millis(2'000);
+  broker.FinishOk(WorkerPeer("w"), broker.LastLease("w"));
+  broker.Clear();
+  for (const char* id : {"2", "3"}) broker.Submit("c", id);
+  EXPECT_EQ(broker.ToWorker<wire::Dispatch>("w").size(), 2u);
+}
+
+TEST_F(KeptPlace, IsOneOfMemoryToo) {
+  Begin(9, Millis(2'000), 1'000);
+  for (int i = 0; i < 4; ++i) Submit("slow", 250);
+  EXPECT_EQ(Dispatched(), "sss");
+  Submit("other", 250);
+  EXPECT_EQ(Dispatched(), "ssso");
+}
+
 TEST(FairTenants, APriorityOfOneTenantDoesNotPassAnothersJobs) {
   CoreHarness broker;
   broker.ConnectClient("c", "s");

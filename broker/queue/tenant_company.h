@@ -1,8 +1,11 @@
-// Whether other tenants than one have submitted anything lately: only then is there anybody to leave room
-// for.
+// Which tenants have submitted anything lately: only for them room has to be left.
 //
-// Threads: the core's. Memory: two names. Errors: none.
+// Threads: the core's. Memory: kKnown names. Errors: none.
 #pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
 
 #include "common/ids.h"
 #include "common/units.h"
@@ -11,23 +14,41 @@ namespace skerry::broker {
 
 class TenantCompany {
  public:
-  /// How long who has submitted something is thought to come again.
+  /// How long who has submitted something is thought to come again: room in the queue is his for longer than
+  /// a place, which is idle meanwhile.
   static constexpr Millis kLately{60'000};
+  static constexpr Millis kInAMoment{10'000};
+  /// Of more tenants than this the last ones are enough to know.
+  static constexpr std::size_t kKnown = 8;
 
   void Saw(const TenantId& tenant, TimePoint now) {
-    if (tenant != last_) {
-      before_ = last_;
-      before_at_ = last_at_;
-      last_ = tenant;
+    const auto known = std::find_if(seen_.begin(), seen_.begin() + static_cast<std::ptrdiff_t>(size_),
+                                    [&](const Seen& seen) { return seen.tenant == tenant; });
+    auto last = known;
+    if (known == seen_.begin() + static_cast<std::ptrdiff_t>(size_)) {
+      size_ = std::min(size_ + 1, kKnown);
+      last = seen_.begin() + static_cast<std::ptrdiff_t>(size_ - 1);
+      last->tenant = tenant;
     }
-    last_at_ = now;
+    last->at = now;
+    std::rotate(seen_.begin(), last, last + 1);
   }
-  /// Of a tenant that was just seen.
-  bool HasOthers(TimePoint now) const { return before_at_ != TimePoint() && now - before_at_ < kLately; }
+  /// Whether others than `tenant` were seen since so long, one of which is `wanted`.
+  template <class Wanted>
+  bool HasOther(const TenantId& tenant, TimePoint now, Millis within, Wanted wanted) const {
+    for (std::size_t i = 0; i < size_ && now - seen_[i].at < within; ++i) {
+      if (seen_[i].tenant != tenant && wanted(seen_[i].tenant)) return true;
+    }
+    return false;
+  }
 
  private:
-  TenantId last_, before_;
-  TimePoint last_at_{}, before_at_{};
+  struct Seen {
+    TenantId tenant;
+    TimePoint at{};
+  };
+  std::array<Seen, kKnown> seen_;  // the last first
+  std::size_t size_ = 0;
 };
 
 }  // namespace skerry::broker

@@ -192,6 +192,14 @@ Worker* WorkerRegistry::PickFor(const Need& need) const {
   return best == nullptr ? nullptr : best->worker;
 }
 
+bool WorkerRegistry::HasPlaceBeside(Worker& worker, const Need& need) {
+  LeaveRoom(worker);
+  const bool elsewhere = PickFor(need) != nullptr;
+  EnterRoom(worker);
+  return elsewhere || (worker.used_slots() + 2 <= worker.credit_.slots &&
+                       worker.used_memory_mb_ + 2 * need.memory_mb <= worker.credit_.memory_mb);
+}
+
 std::uint64_t WorkerRegistry::LargestMemoryMb(const Need& need) const {
   std::uint64_t largest = 0;
   for (const auto& [kind, crowd] : crowds_) {

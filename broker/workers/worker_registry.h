@@ -149,6 +149,8 @@ class WorkerRegistry {
   /// The least loaded worker with a free slot, the memory, the skill and the libraries, or null. Equally
   /// loaded ones take turns.
   Worker* PickFor(const Need& need) const;
+  /// Whether, once such a job has gone to `worker`, there is a place for another.
+  bool HasPlaceBeside(Worker& worker, const Need& need);
   /// Whether some worker that takes jobs at all could run this one when idle.
   bool CouldEverTake(const Need& need) const { return need.memory_mb <= LargestMemoryMb(need); }
   /// The most memory that any accepting worker of the skill and with the libraries has for one job; 0: there

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "clients/cpp/broker_spread.h"
+#include "clients/cpp/ended.h"
 
 namespace skerry::client {
 
