@@ -243,7 +243,7 @@ TEST_F(Programs, TheNewFieldsOfAJobReachABrokerThatKnowsThem) {
   request.spec.reuse = Reuse::kContext;
   Submit(std::move(request));
   ASSERT_EQ(Sent<wire::Submit>().size(), 1u);
-  const JobSpec& sent = Sent<wire::Submit>()[0].job;
+  const JobSpec sent = Sent<wire::Submit>()[0].job;
   EXPECT_EQ(sent.libraries, (std::vector<std::string>{"lodash", "ajv"}));
   EXPECT_EQ(sent.encoding, Encoding::kMsgpack);
   EXPECT_EQ(sent.reuse, Reuse::kContext);

@@ -119,7 +119,8 @@ TEST(AdminSchema, AdminMdNamesEveryFieldOfEveryMessageInItsOrder) {
     if (line.starts_with("| `") && !message.empty())
       listed[message].push_back(line.substr(3, line.find('`', 3) - 3));
   }
-  for (const auto& described : nlohmann::json::parse(AdminSchemaJson()).at("messages")) {
+  const auto schema = nlohmann::json::parse(AdminSchemaJson());
+  for (const auto& described : schema.at("messages")) {
     std::vector<std::string> keys;
     for (const auto& field : described.at("fields")) keys.push_back(field.at("key"));
     EXPECT_EQ(listed[described.at("type")], keys) << described.at("type");

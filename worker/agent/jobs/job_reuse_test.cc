@@ -232,6 +232,9 @@ TEST_F(JobReuse, KeepsNoneThatIsTooLargeNiceOrForWhichLeasesLeaveNoMemory) {
 }
 
 TEST_F(JobReuse, CountsWhatEachJobUsedFromItsOwnBeginning) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer keeps what was freed: more is left over than may be";
+#endif
   const Outcome first = Play("alloc 12\nok 1");
   EXPECT_GE(first.usage.memory_peak_bytes, 12u << 20);
   const Outcome second = Play("sleep 20\njobs");
