@@ -72,7 +72,10 @@ void BrokerCore::Refuse(const Peer& peer, PeerRefusal why, const std::string& re
   log::Warn("refused a peer", {{"side", peer.side == Side::kClient ? "client" : "worker"},
                                {"cause", NameOf(why)},
                                {"reason", reason}});
-  outbox_.Put(peer, wire::Refuse{std::string(CutUtf8(reason, kMaxReasonBytes))});
+  std::string told(CutUtf8(reason, kMaxReasonBytes));
+  // It may quote what the peer has sent, and must be a message that the peer can read.
+  if (!IsUtf8Header(told)) told = PrintableAscii(std::move(told));
+  outbox_.Put(peer, wire::Refuse{std::move(told)});
 }
 
 void BrokerCore::OnMessage(const Peer& from, wire::Header header, std::vector<Payload> payloads,

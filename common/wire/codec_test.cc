@@ -135,6 +135,9 @@ TEST(WireCodec, FaultsNameTheMessageAndTheField) {
                 .message,
             "accepted.id must be a string");
   EXPECT_EQ(Decode("\x81\xa1t\xa3nix").error().message, "unknown message type 'nix'");
+  EXPECT_EQ(Decode("\x81\xa1t\xa3n\xa7o").error().message, "unknown message type 'n?o'")
+      << "a REFUSE with it must be text";
+  EXPECT_EQ(Decode("\x82\xa1\xa7\xc3\xa1\xa7\xc3").error().message, "header has key '?' twice");
   EXPECT_EQ(Decode("\x81\xa1x\xa3nix").error().message, "header has no type 't'");
   EXPECT_EQ(Decode("\x93\x01\x02\x03").error().message, "header is not a map");
 }

@@ -21,7 +21,8 @@ Status CheckKeys(const msgpack::object_map& map) {
     // At most 64 keys of a few bytes each: comparing all pairs costs less than any set would.
     for (std::uint32_t earlier = 0; earlier < i; ++earlier) {
       if (text(earlier) == text(i)) {
-        return Fail(ErrorKind::kInvalid, "header has key '" + std::string(text(i).substr(0, 32)) + "' twice");
+        const std::string key = PrintableAscii(std::string(text(i).substr(0, 32)));
+        return Fail(ErrorKind::kInvalid, "header has key '" + key + "' twice");
       }
     }
     // A map inside: limits.

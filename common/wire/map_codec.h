@@ -12,6 +12,7 @@
 #include <utility>
 #include <variant>
 
+#include "common/printable.h"
 #include "common/result.h"
 #include "common/wire/visitors.h"
 
@@ -44,7 +45,8 @@ Result<Message> Unpack(const msgpack::object_map& map) {
 template <class Messages, std::size_t I = 0>
 Result<Messages> UnpackAs(std::string_view type, const msgpack::object_map& map) {
   if constexpr (I == std::variant_size_v<Messages>) {
-    return Fail(ErrorKind::kUnknownType, "unknown message type '" + std::string(type.substr(0, 32)) + "'");
+    return Fail(ErrorKind::kUnknownType,
+                "unknown message type '" + PrintableAscii(std::string(type.substr(0, 32))) + "'");
   } else {
     using Message = std::variant_alternative_t<I, Messages>;
     if (type != Message::kType) return UnpackAs<Messages, I + 1>(type, map);
