@@ -210,5 +210,15 @@ TEST(WireStream, AnOversizedPrefixIsRefusedBeforeItsBodyArrives) {
   EXPECT_FALSE(wrong_version.Next());
 }
 
+TEST(Codec, ANumberThatWasReadCanBeSentOnWhateverItsSign) {
+  for (const double number : {-4.5e13, -1.0, -0.5, 0.0, 0.5, 1.0, 4.5e13}) {
+    Final final;
+    final.usage.wall_ms = number;
+    const auto read = Decode(Encode(final));
+    ASSERT_TRUE(read) << number << ": " << read.error().message;
+    EXPECT_EQ(std::get<Final>(*read).usage.wall_ms, number);
+  }
+}
+
 }  // namespace
 }  // namespace skerry::wire

@@ -263,6 +263,8 @@ class FieldReader {
   void ReadDouble(std::string_view key, const msgpack::object& object, double& value) {
     if (object.type == msgpack::type::POSITIVE_INTEGER) {
       value = static_cast<double>(object.via.u64);
+    } else if (object.type == msgpack::type::NEGATIVE_INTEGER) {
+      value = static_cast<double>(object.via.i64);  // as msgpack-c writes a whole number
     } else if ((object.type == msgpack::type::FLOAT64 || object.type == msgpack::type::FLOAT32) &&
                std::isfinite(object.via.f64)) {
       value = object.via.f64;
