@@ -54,7 +54,7 @@ TEST_F(EndlessMessages, OfATenantWithAKeyEndItsConnectionAndItMayComeAgain) {
 
 TEST_F(EndlessMessages, OfAnOperatorsKeyEndItsConnectionAtTheAdminSocket) {
   // Of a GiB; what comes between two looks at all connections.
-  may_grow_ = 256 * kMiB;
+  may_grow_ = 512 * kMiB;
   const std::string admin = "tcp://127.0.0.1:" + std::to_string(FreePort());
   Begin({"--admin", admin});
   const keys::LinkKeys operators = pool().keys().Add(keys::Role::kAdmin, "ops");
