@@ -89,6 +89,11 @@ JobSpec SpecOf(const Job& job) {
   return spec;
 }
 
+const Account& AccountOf(const Job& job) {
+  static const Account kNobody;
+  return job.account ? *job.account : kNobody;
+}
+
 Program ProgramOf(const Job& job) {
   return {job.account->tenant.str(), job.code_hash_bytes(), job.payloads[0].bytes()};
 }

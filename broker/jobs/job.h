@@ -172,6 +172,8 @@ static_assert(sizeof(Job) <= 184);
 
 /// Of a SUBMIT that was admitted with these limits: its ranges are checked.
 std::unique_ptr<Job> MakeJob(const JobSpec& spec, const Limits& limits, SharedParts& shared);
+/// Nobody's where its client has named none.
+const Account& AccountOf(const Job& job);
 /// Of a job that has not ended.
 Program ProgramOf(const Job& job);
 /// What its DISPATCH says: the limits name every limit that is set.

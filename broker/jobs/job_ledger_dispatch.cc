@@ -87,9 +87,10 @@ void JobLedger::RefuseInQueue(Job& job, JobError error, TimePoint now) {
 }
 
 bool JobLedger::MustLeaveAPlace(const Job& job, Worker& worker, std::uint64_t cost_us, TimePoint now) {
-  const TenantId& tenant = job.account ? job.account->tenant : TenantId();
+  if (cost_us < kLongUs) return false;
+  const TenantId& tenant = AccountOf(job).tenant;
   const FairQueue& fair = queue_.fair();
-  if (cost_us < kLongUs || fair.RunningOf(tenant) == 0) return false;
+  if (fair.RunningOf(tenant) == 0) return false;
   const auto may_come = [&](const TenantId& other) {
     return fair.QueuedOf(other) == 0 && fair.RunningOf(other) == 0;
   };

@@ -67,8 +67,7 @@ FairUser& FairQueue::UserOf(FairTenant& tenant, const UserId& id) {
 FairLine& FairQueue::LineOf(const Job& job) {
   std::unique_ptr<FairLine>& line = lines_[KeyOf(job)];
   if (line != nullptr) return *line;
-  static const Account kNobody;
-  const Account& account = job.account ? *job.account : kNobody;
+  const Account& account = AccountOf(job);
   line = std::make_unique<FairLine>();
   line->user = &UserOf(TenantOf(account.tenant), account.user);
   ++line->user->lines;
@@ -269,7 +268,7 @@ void FairQueue::Unpark(Job& job) {
 }
 
 void FairQueue::ForgetParked(const Job& job, std::uint64_t bytes) {
-  FairTenant& tenant = tenants_.at(job.account ? job.account->tenant : TenantId());
+  FairTenant& tenant = tenants_.at(AccountOf(job).tenant);
   Unqueue(tenant, bytes);
   Tidy(tenant);
 }

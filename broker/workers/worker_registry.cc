@@ -193,11 +193,13 @@ Worker* WorkerRegistry::PickFor(const Need& need) const {
 }
 
 bool WorkerRegistry::HasPlaceBeside(Worker& worker, const Need& need) {
+  if (worker.used_slots() + 2 <= worker.credit_.slots &&
+      worker.used_memory_mb_ + 2 * need.memory_mb <= worker.credit_.memory_mb)
+    return true;
   LeaveRoom(worker);
   const bool elsewhere = PickFor(need) != nullptr;
   EnterRoom(worker);
-  return elsewhere || (worker.used_slots() + 2 <= worker.credit_.slots &&
-                       worker.used_memory_mb_ + 2 * need.memory_mb <= worker.credit_.memory_mb);
+  return elsewhere;
 }
 
 std::uint64_t WorkerRegistry::LargestMemoryMb(const Need& need) const {
